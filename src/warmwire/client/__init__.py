@@ -1,0 +1,1 @@
+"""Clients of the wires, sync and async, and the page engines."""

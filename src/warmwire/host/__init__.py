@@ -1,0 +1,1 @@
+"""The server: load, bind, admit, run, stream, drain."""

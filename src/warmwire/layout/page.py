@@ -1,0 +1,124 @@
+"""What a page is, whoever read it: boxes, lines, elements.
+
+Lengths are in the page's own unit (pixels of a rendered image, points of a PDF page), the origin is the top
+left corner, y grows downwards. A recogniser or a PDF text layer gives `Line`s; the layout room turns them into
+`Element`s in reading order; DocTags carries elements over the wire and back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle; `left <= right`, `top <= bottom`."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def union(self, other: Box) -> Box:
+        return Box(
+            min(self.left, other.left),
+            min(self.top, other.top),
+            max(self.right, other.right),
+            max(self.bottom, other.bottom),
+        )
+
+    def intersection(self, other: Box) -> float:
+        """Area shared with `other`."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return width * height if width > 0 and height > 0 else 0.0
+
+
+@dataclass(slots=True)
+class Line:
+    """One run of text on one baseline.
+
+    `size` is the font size or, for recognised text, the height of the box; `confidence` is 0 to 1 and 1 where the
+    text is certain (a PDF's own). `bold` is None where nobody can tell.
+    """
+
+    box: Box
+    text: str
+    confidence: float = 1.0
+    size: float = 0.0
+    bold: bool | None = None
+
+
+class Kind(StrEnum):
+    """What an element is. The values are the DocTags tag names, except for headings and lists (see `doctags`)."""
+
+    TITLE = "title"
+    HEADING = "section_header"
+    TEXT = "text"
+    LIST_ITEM = "list_item"
+    TABLE = "otsl"
+    CAPTION = "caption"
+    FOOTNOTE = "footnote"
+    PAGE_HEADER = "page_header"
+    PAGE_FOOTER = "page_footer"
+    PICTURE = "picture"
+    FORMULA = "formula"
+    CODE = "code"
+    CHECKED = "checkbox_selected"
+    UNCHECKED = "checkbox_unselected"
+
+
+@dataclass(slots=True)
+class Cell:
+    """One cell of a table; `row` and `column` are its first ones, counted from 0."""
+
+    text: str
+    row: int
+    column: int
+    rowspan: int = 1
+    colspan: int = 1
+    header: bool = False
+
+
+@dataclass(slots=True)
+class Table:
+    """Cells in row order; every grid place is covered by at most one cell."""
+
+    rows: int
+    columns: int
+    cells: list[Cell] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Element:
+    """One piece of a page, in the reading order of its list.
+
+    `level` is a heading's level (1 is the highest below the title) or a list item's nesting depth (1 is the
+    outermost). `marker` is a list item's own bullet or number as printed ("3.", "b)"), `ordered` whether it counts.
+    `box` is None where a model gave no place.
+    """
+
+    kind: Kind
+    text: str = ""
+    box: Box | None = None
+    level: int = 1
+    ordered: bool = False
+    marker: str = ""
+    table: Table | None = None

@@ -1,0 +1,1 @@
+"""The embedded page reader: pixels to DocTags with models that ship inside wheels."""

@@ -1,0 +1,1 @@
+"""Socket paths, listening, dialling, locks and peer credentials."""

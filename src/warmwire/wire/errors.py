@@ -1,0 +1,159 @@
+"""Every error warmwire raises on purpose.
+
+    WarmwireError
+    ├── UsageError                    the call itself is wrong                          exit 2
+    ├── InputError                    a file cannot be read or is not what it claims    exit 1
+    ├── ProtocolError                 the peer broke the framing; the stream is lost    invalid_request
+    │   └── FrameTooLargeError        a declared length is over its cap                 frame_too_large
+    ├── RequestError                  one request failed; the connection lives on       (its own code)
+    │   ├── InvalidRequestError       invalid_request
+    │   ├── WireVersionError          wire_version_unsupported
+    │   ├── AttachmentError           attachment_unsupported
+    │   ├── ToolCallError             tool_call_malformed
+    │   ├── QueueFullError            queue_full
+    │   ├── BackendUnavailableError   backend_unavailable
+    │   └── InternalError             internal
+    ├── TruncatedError                the answer ran into `max_tokens`
+    ├── StreamLostError               the connection ended before the answer did
+    ├── CancelledError                this side gave the request up
+    ├── DialError                     nobody answers at an address
+    └── ListenError                   an address cannot be served
+
+The same classes serve both sides: a host raises them to choose the wire code, a client raises them for the code it
+received. `partial` holds the text that had arrived when a request failed, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+
+class ErrorCode(StrEnum):
+    """The error codes of the generation wire and its neighbours."""
+
+    QUEUE_FULL = "queue_full"
+    BACKEND_UNAVAILABLE = "backend_unavailable"
+    INVALID_REQUEST = "invalid_request"
+    FRAME_TOO_LARGE = "frame_too_large"
+    INTERNAL = "internal"
+    ATTACHMENT_UNSUPPORTED = "attachment_unsupported"
+    TOOL_CALL_MALFORMED = "tool_call_malformed"
+    WIRE_VERSION_UNSUPPORTED = "wire_version_unsupported"
+
+
+class WarmwireError(Exception):
+    """The root. `code` is what the wire calls it, `exit_status` what a command returns for it."""
+
+    code: ClassVar[ErrorCode] = ErrorCode.INTERNAL
+    exit_status: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, partial: str = "") -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+class UsageError(WarmwireError):
+    """The call itself is wrong: an option, a value or a combination that cannot be meant."""
+
+    code = ErrorCode.INVALID_REQUEST
+    exit_status = 2
+
+
+class InputError(WarmwireError):
+    """A file cannot be read, or is not what it claims to be."""
+
+    code = ErrorCode.INVALID_REQUEST
+
+
+class ProtocolError(WarmwireError):
+    """The peer broke the framing. The position in the stream is unknown, so the connection must be closed."""
+
+    code = ErrorCode.INVALID_REQUEST
+
+
+class FrameTooLargeError(ProtocolError):
+    """A declared length is over its cap; nothing was allocated for it."""
+
+    code = ErrorCode.FRAME_TOO_LARGE
+
+
+class RequestError(WarmwireError):
+    """One request failed. The stream position is known, so the connection can carry the next one."""
+
+
+class InvalidRequestError(RequestError):
+    code = ErrorCode.INVALID_REQUEST
+
+
+class WireVersionError(RequestError):
+    code = ErrorCode.WIRE_VERSION_UNSUPPORTED
+
+
+class AttachmentError(RequestError):
+    code = ErrorCode.ATTACHMENT_UNSUPPORTED
+
+
+class ToolCallError(RequestError):
+    code = ErrorCode.TOOL_CALL_MALFORMED
+
+
+class QueueFullError(RequestError):
+    code = ErrorCode.QUEUE_FULL
+
+
+class BackendUnavailableError(RequestError):
+    code = ErrorCode.BACKEND_UNAVAILABLE
+
+
+class InternalError(RequestError):
+    code = ErrorCode.INTERNAL
+
+
+class TruncatedError(WarmwireError):
+    """The answer ran into `max_tokens`; `partial` is the answer so far."""
+
+
+class StreamLostError(WarmwireError):
+    """The connection ended before the answer did; `partial` is the answer so far."""
+
+    code = ErrorCode.BACKEND_UNAVAILABLE
+
+
+class CancelledError(WarmwireError):
+    """This side gave the request up; `partial` is the answer so far."""
+
+    exit_status = 130
+
+
+class DialError(WarmwireError):
+    """Nobody answers at an address. The message names the path, the reason and what to do."""
+
+    code = ErrorCode.BACKEND_UNAVAILABLE
+
+
+class ListenError(WarmwireError):
+    """An address cannot be served. The message names the path, the reason and what to do."""
+
+
+_BY_CODE: dict[str, type[WarmwireError]] = {
+    cls.code: cls
+    for cls in (
+        InvalidRequestError,
+        WireVersionError,
+        AttachmentError,
+        ToolCallError,
+        QueueFullError,
+        BackendUnavailableError,
+        InternalError,
+        FrameTooLargeError,
+    )
+}
+
+
+def error_for(code: str, message: str, *, partial: str = "") -> WarmwireError:
+    """The exception for an error frame. An unknown code becomes a plain `RequestError` that names it."""
+    cls = _BY_CODE.get(code)
+    if cls is None:
+        return RequestError(f"{message} ({code})", partial=partial)
+    return cls(message, partial=partial)

@@ -1,0 +1,180 @@
+"""Requests of the generation wire: writing them, and reading them with their blobs.
+
+A request is one JSON frame, then for each attachment with bytes a JSON descriptor and a blob frame. `RequestReader`
+is sans-I/O like `FrameReader`: the shell receives into `get_buffer()`, says `buffer_updated(n)`, and takes complete
+requests with `next_request()`. Blobs are matched by id, charged against the byte budget when they are announced, and
+received straight into the buffer that `allocate` gives.
+
+Every error that `next_request` raises ends the connection; `request_id` is the id to echo with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from warmwire.wire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError, WireVersionError
+from warmwire.wire.frames import FrameReader, encode_frame, encode_header, pour
+from warmwire.wire.messages import (
+    FRAME_BLOB,
+    FRAME_JSON,
+    MAX_ATTACHMENT_BYTES,
+    MAX_ATTACHMENTS,
+    MAX_FRAME,
+    VERSION,
+    Attachment,
+    BlobDescriptor,
+    Request,
+)
+
+DESCRIPTOR_TYPE: Final = "attachment_blob"
+
+_decode_request = msgspec.json.Decoder(Request).decode
+_decode_descriptor = msgspec.json.Decoder(BlobDescriptor).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_request(request: Request) -> list[bytes | memoryview]:
+    """The bytes of a request as pieces to send one after another; blobs are views of the attachments' own data.
+
+    Raises FrameTooLargeError for a blob or a JSON body over the frame cap, InvalidRequestError over the budgets.
+    """
+    check_attachment_count(request)
+    blobs = [(a, memoryview(a.data).cast("B")) for a in request.attachments]
+    bare = [msgspec.structs.replace(a, data=b"") for a in request.attachments]
+    body = _encode(msgspec.structs.replace(request, wire_version=request.wire_version or VERSION, attachments=bare))
+    pieces: list[bytes | memoryview] = [encode_frame(FRAME_JSON, body)]
+    if sum(len(view) for _, view in blobs) > MAX_ATTACHMENT_BYTES:
+        raise FrameTooLargeError(f"attachments exceed {MAX_ATTACHMENT_BYTES} bytes together")
+    for attachment, view in blobs:
+        if len(view):
+            descriptor = BlobDescriptor(DESCRIPTOR_TYPE, attachment.id, len(view))
+            header = encode_frame(FRAME_JSON, _encode(descriptor)) + encode_header(FRAME_BLOB, len(view))
+            pieces += [header, view]
+    return pieces
+
+
+def encode_body(request: Request) -> bytes:
+    """A request's JSON alone, without attachment bytes."""
+    bare = [msgspec.structs.replace(a, data=b"") for a in request.attachments]
+    return _encode(msgspec.structs.replace(request, attachments=bare))
+
+
+def decode_body(payload: bytes | bytearray) -> Request:
+    """A request's JSON. Raises ProtocolError: a body that cannot be read says nothing about what follows it."""
+    try:
+        request = _decode_request(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"decode: {error}") from None
+    for attachment in request.attachments:
+        attachment.data = b""  # the JSON key of that name, if any, is not ours
+    return request
+
+
+def check_attachment_count(request: Request) -> None:
+    count = len(request.attachments)
+    if count > MAX_ATTACHMENTS:
+        raise InvalidRequestError(f"request declares {count} attachments; at most {MAX_ATTACHMENTS} allowed")
+
+
+def carries_bytes(attachment: Attachment) -> bool:
+    """Whether a blob follows for it. A picture without pixels and a video have none: waiting would never end."""
+    if attachment.kind == "image":
+        return bool(attachment.width and attachment.height)
+    return attachment.kind == "audio"
+
+
+class RequestReader:
+    """Turns received bytes into requests with their blobs."""
+
+    def __init__(self, allocate: Callable[[int], Any] = bytearray) -> None:
+        self._allocate = allocate
+        self._frames = FrameReader(self._open_blob)
+        self.get_buffer = self._frames.get_buffer
+        self.buffer_updated = self._frames.buffer_updated
+        self._request: Request | None = None
+        self._waiting: dict[str, Attachment] = {}
+        self._announced: BlobDescriptor | None = None
+        self._budget = 0
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request being read, "" before its JSON has been decoded."""
+        return self._request.id if self._request else ""
+
+    def receive_data(self, data: bytes | memoryview) -> list[Request]:
+        """Take bytes that were received elsewhere; returns the requests they complete."""
+        return list(pour(data, self.get_buffer, self.buffer_updated, self.next_request))
+
+    def receive_eof(self) -> None:
+        """Say that the peer will send nothing more. Raises ProtocolError in the middle of a request."""
+        self._frames.receive_eof()
+        if self._request is not None:
+            raise ProtocolError(f"ended before the blobs of {sorted(self._waiting)}")
+
+    def next_request(self) -> Request | None:
+        """The next complete request, or None when more bytes are needed.
+
+        Raises ProtocolError, WireVersionError or InvalidRequestError; the connection must then be closed.
+        """
+        while (frame := self._frames.next_frame()) is not None:
+            if self._request is None:
+                if frame.type != FRAME_JSON:
+                    raise ProtocolError("a blob frame arrived where a request was expected")
+                self._begin(frame.payload)
+            elif self._announced is None:
+                self._announce(frame.type, frame.payload)
+            elif frame.type == FRAME_JSON:
+                raise ProtocolError(f"blob of attachment {self._announced.attachment_id!r} is missing")
+            else:
+                self._waiting.pop(self._announced.attachment_id).data = frame.payload
+                self._announced = None
+            if not self._waiting:
+                request, self._request = self._request, None
+                return request
+        return None
+
+    def _begin(self, payload: bytes) -> None:
+        request = self._request = decode_body(payload)
+        if request.wire_version != VERSION:
+            raise WireVersionError(
+                f"unsupported wire_version {request.wire_version}: this host speaks wire_version {VERSION}"
+            )
+        check_attachment_count(request)
+        # A duplicate id is refused by `validate` once the stream is past this request's blobs.
+        self._waiting = {a.id: a for a in request.attachments if carries_bytes(a)}
+        self._budget = MAX_ATTACHMENT_BYTES
+
+    def _announce(self, kind: int, payload: bytes) -> None:
+        if kind != FRAME_JSON:
+            raise ProtocolError("a blob frame arrived without its descriptor")
+        try:
+            descriptor = _decode_descriptor(payload)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ProtocolError(f"attachment descriptor: {error}") from None
+        if descriptor.type != DESCRIPTOR_TYPE:
+            raise ProtocolError(f"expected an {DESCRIPTOR_TYPE} descriptor, got type {descriptor.type!r}")
+        if descriptor.attachment_id not in self._waiting:
+            raise ProtocolError(f"descriptor names no attachment that waits for bytes: {descriptor.attachment_id!r}")
+        if descriptor.len < 0:
+            raise ProtocolError(f"descriptor of attachment {descriptor.attachment_id!r} has a negative length")
+        if descriptor.len > MAX_FRAME:
+            raise FrameTooLargeError(f"attachment {descriptor.attachment_id!r} exceeds {MAX_FRAME} byte cap")
+        if descriptor.len > self._budget:
+            raise FrameTooLargeError(f"attachments exceed {MAX_ATTACHMENT_BYTES} bytes together")
+        self._budget -= descriptor.len
+        self._announced = descriptor
+
+    def _open_blob(self, length: int) -> Any:
+        if self._request is None:
+            raise ProtocolError("a blob frame arrived where a request was expected")
+        if self._announced is None:
+            raise ProtocolError("a blob frame arrived without its descriptor")
+        if length != self._announced.len:
+            raise ProtocolError(
+                f"attachment {self._announced.attachment_id!r}: descriptor says {self._announced.len} bytes,"
+                f" the blob has {length}"
+            )
+        return self._allocate(length)

@@ -1,0 +1,146 @@
+"""Answers of the generation wire: writing them for a request, and collecting them.
+
+An answer is any number of `frame` responses and exactly one `done` or `error`. `Answer` is the client's half,
+sans-I/O: it takes responses and knows the text so far, the tool calls, and how it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from warmwire.wire.errors import ErrorCode, ProtocolError, StreamLostError, error_for
+from warmwire.wire.frames import Frame, encode_frame
+from warmwire.wire.messages import FRAME_JSON, OutBlock, Response, ResponseType, StopReason, Usage
+
+_MAX_DELTA = 1 << 20
+"""Longest text of one frame, characters: below the frame cap however it is escaped."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Response).decode
+
+
+class ResponseWriter:
+    """Encodes the frames that answer one request."""
+
+    def __init__(self, request_id: str) -> None:
+        self._id = request_id
+        self._head: Final = b'{"id":' + _encode(request_id) + b',"type":"frame","block":{"type":"text","delta":'
+
+    def text(self, delta: str) -> bytes:
+        """One text delta, as one frame (or several, if it is huge)."""
+        # The hot path: a delta is a few characters, so the frame is put together by hand around them.
+        try:
+            payload = self._head + _encode(delta) + b"}}"
+        except UnicodeEncodeError:  # lone surrogates have no UTF-8
+            return self.text(delta.encode("utf-8", "replace").decode())
+        length = len(payload)
+        if length < 0x4000:
+            if length < 0x80:
+                return bytes((length, FRAME_JSON)) + payload
+            return bytes((length & 0x7F | 0x80, length >> 7, FRAME_JSON)) + payload
+        if len(delta) > _MAX_DELTA:
+            return b"".join(self.text(delta[i : i + _MAX_DELTA]) for i in range(0, len(delta), _MAX_DELTA))
+        return encode_frame(FRAME_JSON, payload)
+
+    def block(self, block: OutBlock) -> bytes:
+        """One block of any type."""
+        if block.type == "text":
+            return self.text(block.delta)
+        return self._frame(Response(id=self._id, type=ResponseType.FRAME, block=block))
+
+    def done(
+        self,
+        stop_reason: StopReason,
+        usage: Usage,
+        backend: str,
+        report: Mapping[str, Any] | None = None,
+        *,
+        tool_choice_unsatisfied: bool = False,
+    ) -> bytes:
+        """The terminal frame of an answer that ended well."""
+        return self._frame(
+            Response(
+                id=self._id,
+                type=ResponseType.DONE,
+                usage=usage,
+                stop_reason=stop_reason,
+                backend=backend,
+                tool_choice_unsatisfied=tool_choice_unsatisfied,
+                report=report,
+            )
+        )
+
+    def error(self, code: ErrorCode, message: str) -> bytes:
+        """The terminal frame of a request that failed."""
+        return self._frame(Response(id=self._id, type=ResponseType.ERROR, code=code, message=message))
+
+    def _frame(self, response: Response) -> bytes:
+        body = _encode(response)
+        if not self._id:  # always present on the wire, also when empty
+            body = b'{"id":"",' + body[1:]
+        return encode_frame(FRAME_JSON, body)
+
+
+def decode_response(frame: Frame) -> Response:
+    """The response in a frame. Raises ProtocolError for a blob or for JSON that is no response."""
+    if frame.type != FRAME_JSON:
+        raise ProtocolError("the host sent a blob frame; answers are JSON frames only")
+    try:
+        return _decode(frame.payload)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"the host sent a response that cannot be read: {error}") from None
+
+
+class Answer:
+    """An answer as it arrives.
+
+    `take` gives the blocks of a response as they come; `finished` says that the terminal frame has been seen.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.tool_calls: list[OutBlock] = []
+        self.usage = Usage()
+        self.stop_reason: str | None = None
+        self.backend = ""
+        self.report: Mapping[str, Any] = {}
+        self.tool_choice_unsatisfied = False
+        self.finished = False
+
+    @property
+    def text(self) -> str:
+        """All text so far."""
+        return "".join(self._parts)
+
+    def take(self, response: Response) -> OutBlock | None:
+        """Record one response; returns its block, if it has one.
+
+        Unknown response and block types are passed over. Raises the error of an error frame, with the text so far.
+        """
+        if response.type == ResponseType.FRAME:
+            block = response.block
+            if block is not None:
+                if block.type == "text":
+                    self._parts.append(block.delta)
+                elif block.type == "tool_use":
+                    self.tool_calls.append(block)
+            return block
+        if response.type == ResponseType.DONE:
+            self.finished = True
+            self.usage = response.usage or Usage()
+            self.stop_reason = response.stop_reason
+            self.backend = response.backend or ""
+            self.tool_choice_unsatisfied = response.tool_choice_unsatisfied
+            if isinstance(response.report, dict):
+                self.report = response.report
+        elif response.type == ResponseType.ERROR:
+            self.finished = True
+            raise error_for(response.code or "", response.message or "the host gave no reason", partial=self.text)
+        return None
+
+    def lost(self) -> StreamLostError:
+        """The error for a connection that ended before the answer did."""
+        return StreamLostError("the host closed the connection before the answer ended", partial=self.text)

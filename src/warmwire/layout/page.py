@@ -56,7 +56,9 @@ class Line:
     """One run of text on one baseline.
 
     `size` is the font size or, for recognised text, the height of the box; `confidence` is 0 to 1 and 1 where the
-    text is certain (a PDF's own). `bold` is None where nobody can tell.
+    text is certain (a PDF's own). `bold` is None where nobody can tell, `mono` likewise (a typewriter font).
+
+    A line is one run: text of two columns or two table cells is two lines, even on one baseline.
     """
 
     box: Box
@@ -64,6 +66,31 @@ class Line:
     confidence: float = 1.0
     size: float = 0.0
     bold: bool | None = None
+    mono: bool | None = None
+
+
+class RegionKind(StrEnum):
+    """What a layout model calls a part of a page. The values are the names of the CDLA classes."""
+
+    TEXT = "text"
+    TITLE = "title"
+    FIGURE = "figure"
+    FIGURE_CAPTION = "figure_caption"
+    TABLE = "table"
+    TABLE_CAPTION = "table_caption"
+    HEADER = "header"
+    FOOTER = "footer"
+    REFERENCE = "reference"
+    EQUATION = "equation"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A guess of a layout model, or a figure the file itself names; `score` is 0 to 1."""
+
+    kind: RegionKind
+    box: Box
+    score: float = 1.0
 
 
 class Kind(StrEnum):

@@ -79,7 +79,7 @@ class FrameReader:
     """
 
     def __init__(self, open_blob: Callable[[int], Any] | None = None) -> None:
-        self._open_blob = open_blob or bytearray
+        self.open_blob: Callable[[int], Any] = open_blob or bytearray
         self._scratch = bytearray(SCRATCH)
         self._view = memoryview(self._scratch)
         self._start = self._end = 0
@@ -167,7 +167,7 @@ class FrameReader:
         if kind == FRAME_JSON and length <= len(self._scratch) // 2:
             return None  # it fits the scratch buffer: wait there
         if kind == FRAME_BLOB:
-            self._payload = self._open_blob(length)
+            self._payload = self.open_blob(length)
         else:
             self._payload = bytearray(min(length, _FIRST_CHUNK))
         target = memoryview(self._payload).cast("B")

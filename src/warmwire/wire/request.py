@@ -87,11 +87,16 @@ def carries_bytes(attachment: Attachment) -> bool:
 
 
 class RequestReader:
-    """Turns received bytes into requests with their blobs."""
+    """Turns received bytes into requests with their blobs.
 
-    def __init__(self, allocate: Callable[[int], Any] = bytearray) -> None:
+    `allocate(n)` gives a writable buffer of exactly n bytes. `frames` lets a connection that has been read frame by
+    frame go on request by request.
+    """
+
+    def __init__(self, allocate: Callable[[int], Any] = bytearray, frames: FrameReader | None = None) -> None:
         self._allocate = allocate
-        self._frames = FrameReader(self._open_blob)
+        self._frames = frames or FrameReader()
+        self._frames.open_blob = self.open_blob
         self.get_buffer = self._frames.get_buffer
         self.buffer_updated = self._frames.buffer_updated
         self._request: Request | None = None
@@ -167,7 +172,8 @@ class RequestReader:
         self._budget -= descriptor.len
         self._announced = descriptor
 
-    def _open_blob(self, length: int) -> Any:
+    def open_blob(self, length: int) -> Any:
+        """The buffer for the blob frame whose header has been read. Raises ProtocolError where none may come."""
         if self._request is None:
             raise ProtocolError("a blob frame arrived where a request was expected")
         if self._announced is None:

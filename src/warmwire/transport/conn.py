@@ -1,0 +1,101 @@
+"""`Conn`: a blocking framed connection, used by both ends, so that client and server cannot disagree about the codec.
+
+Writes are guarded by a lock, because two threads' frames interleaved would be lost for good. Reads are not: a
+connection carries one request at a time, so it has one reader.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from warmwire.wire.frames import Frame, FrameReader, encode_header
+from warmwire.wire.messages import FRAME_JSON, Request
+from warmwire.wire.request import RequestReader, encode_request
+
+
+class Conn:
+    """A framed connection over a connected stream socket, which it owns from now on."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._frames = FrameReader()
+        self._requests = RequestReader(frames=self._frames)
+        self._writing = threading.Lock()
+
+    def __enter__(self) -> Conn:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def read_frame(self) -> Frame:
+        """The next frame as `(type, payload)`, the payload bytes-like.
+
+        Raises EOFError when the peer has closed between two frames, ProtocolError when it closed inside one or broke
+        the framing, OSError as the socket does.
+        """
+        self._frames.open_blob = bytearray
+        while (frame := self._frames.next_frame()) is None:
+            count = self.sock.recv_into(self._frames.get_buffer())
+            if not count:
+                self._frames.receive_eof()
+                raise EOFError("the peer closed the connection")
+            self._frames.buffer_updated(count)
+        return frame
+
+    def write_frame(self, kind: int, payload: bytes | bytearray | memoryview) -> None:
+        """Send one frame. Raises FrameTooLargeError before anything is sent."""
+        view = memoryview(payload).cast("B")
+        header = encode_header(kind, len(view))
+        with self._writing:
+            if len(view) < 1 << 16:
+                self.sock.sendall(header + view)
+            else:
+                self.sock.sendall(header)
+                self.sock.sendall(view)
+
+    def write_json(self, value: Any) -> None:
+        """Send one JSON frame."""
+        self.write_frame(FRAME_JSON, msgspec.json.encode(value))
+
+    def read_request(self) -> Request:
+        """The next request with its blobs.
+
+        Raises EOFError, ProtocolError and OSError as `read_frame`, and WireVersionError or InvalidRequestError for a
+        request that must not be read on; after any of them the connection is good for an error frame only.
+        """
+        reader = self._requests
+        self._frames.open_blob = reader.open_blob
+        while (request := reader.next_request()) is None:
+            count = self.sock.recv_into(reader.get_buffer())
+            if not count:
+                reader.receive_eof()
+                raise EOFError("the peer closed the connection")
+            reader.buffer_updated(count)
+        return request
+
+    def write_request(self, request: Request) -> None:
+        """Send a request and its blobs, in the order of its attachments. Raises as `encode_request`."""
+        pieces = encode_request(request)
+        with self._writing:
+            for piece in pieces:
+                self.sock.sendall(piece)
+
+    def unread(self) -> bytes:
+        """Bytes received beyond what has been taken, for whoever goes on reading the socket."""
+        return self._frames.unread()
+
+    def close(self) -> None:
+        """Close the connection; a read or write under way in another thread fails. May be called twice."""
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.sock.close()

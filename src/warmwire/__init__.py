@@ -1,0 +1,134 @@
+"""A warm model behind a local socket.
+
+    import warmwire
+
+    with warmwire.dial() as engine:                # a host started with `warmwire serve pages`
+        text = engine.recognize(image)             # (height, width, 3) uint8 RGB -> DocTags
+
+    with warmwire.listen("/tmp/my.sock") as listener:
+        listener.serve_forever(handler)            # anything with `name` and `generate(...)`
+
+The names here are those of the published `ipc` package in Python spelling. Names are loaded when they are first used,
+so importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from warmwire.client.aio import AsyncClient
+    from warmwire.client.engine import Engine, Local, Recognition, dial
+    from warmwire.client.sync import Client
+    from warmwire.host.listener import Listener, listen, serve
+    from warmwire.models.base import Handler
+    from warmwire.models.images import decode_image, image_attachment
+    from warmwire.transport.conn import Conn
+    from warmwire.transport.paths import default_addr
+    from warmwire.wire.errors import ErrorCode, WarmwireError
+    from warmwire.wire.messages import (
+        FRAME_BLOB,
+        FRAME_JSON,
+        MAX_FRAME,
+        MAX_IMAGE_AXIS,
+        PROMPT_PAGE,
+        VERSION,
+        Attachment,
+        Block,
+        Closer,
+        Message,
+        OutBlock,
+        Request,
+        Response,
+        ResponseType,
+        StopReason,
+        Usage,
+        image_block,
+        text_block,
+    )
+
+_HOME = {
+    "client.aio": ("AsyncClient",),
+    "client.engine": ("Engine", "Local", "Recognition", "dial"),
+    "client.sync": ("Client",),
+    "host.listener": ("Listener", "listen", "serve"),
+    "models.base": ("Handler",),
+    "models.images": ("decode_image", "image_attachment"),
+    "transport.conn": ("Conn",),
+    "transport.paths": ("default_addr",),
+    "wire.errors": ("ErrorCode", "WarmwireError"),
+    "wire.messages": (
+        "FRAME_BLOB",
+        "FRAME_JSON",
+        "MAX_FRAME",
+        "MAX_IMAGE_AXIS",
+        "PROMPT_PAGE",
+        "VERSION",
+        "Attachment",
+        "Block",
+        "Closer",
+        "Message",
+        "OutBlock",
+        "Request",
+        "Response",
+        "ResponseType",
+        "StopReason",
+        "Usage",
+        "image_block",
+        "text_block",
+    ),
+}
+_MODULES = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "FRAME_BLOB",
+    "FRAME_JSON",
+    "MAX_FRAME",
+    "MAX_IMAGE_AXIS",
+    "PROMPT_PAGE",
+    "VERSION",
+    "AsyncClient",
+    "Attachment",
+    "Block",
+    "Client",
+    "Closer",
+    "Conn",
+    "Engine",
+    "ErrorCode",
+    "Handler",
+    "Listener",
+    "Local",
+    "Message",
+    "OutBlock",
+    "Recognition",
+    "Request",
+    "Response",
+    "ResponseType",
+    "StopReason",
+    "Usage",
+    "WarmwireError",
+    "decode_image",
+    "default_addr",
+    "dial",
+    "image_attachment",
+    "image_block",
+    "listen",
+    "serve",
+    "text_block",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'warmwire' has no attribute {name!r}")
+    value = getattr(import_module(f"warmwire.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,13 +1,34 @@
-"""The one thing the documents room knows of recognition: an `Engine` that turns a page's pixels into DocTags."""
+"""Page engines: the one thing the documents room knows of recognition.
+
+`dial(addr)` reads pages through a host, `Local(handler)` in this process; both give the same text for the same model,
+because both end in the same `Handler`.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
-from warmwire.models.base import Image
-from warmwire.wire.messages import PROMPT_PAGE, Usage
+from warmwire.client.sync import Client
+from warmwire.models.base import Handler, PageModel
+from warmwire.models.images import Image, image_attachment
+from warmwire.transport.dial import DIAL_WAIT
+from warmwire.wire.errors import InternalError, TruncatedError, WarmwireError
+from warmwire.wire.messages import (
+    PROMPT_PAGE,
+    Message,
+    OutBlock,
+    Request,
+    StopReason,
+    Usage,
+    image_block,
+    text_block,
+)
 
 
 @dataclass(slots=True)
@@ -21,7 +42,7 @@ class Recognition:
 
 
 class Engine(Protocol):
-    """Recognises pages, in this process (`Local`) or through a host (`dial`)."""
+    """Recognises pages, one at a time."""
 
     def read(
         self,
@@ -31,7 +52,10 @@ class Engine(Protocol):
         max_tokens: int | None = None,
         on_delta: Callable[[str], None] | None = None,
     ) -> Recognition:
-        """Read one page. Errors carry the text so far as `.partial`."""
+        """Read one page: `image` is (height, width, 3) uint8 RGB, `on_delta` gets the text as it comes.
+
+        Raises WarmwireError with the text so far as `.partial`; TruncatedError when `max_tokens` cut the answer.
+        """
 
     def recognize(
         self,
@@ -44,4 +68,137 @@ class Engine(Protocol):
         """The text of `read`."""
 
     def close(self) -> None:
-        """Give the connection or the model back."""
+        """Give the connection or the model back. May be called twice."""
+
+
+class _Engine:
+    """What both engines share."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def read(
+        self,
+        image: Image,
+        *,
+        prompt: str = PROMPT_PAGE,
+        max_tokens: int | None = None,
+        on_delta: Callable[[str], None] | None = None,
+    ) -> Recognition:
+        raise NotImplementedError
+
+    def recognize(
+        self,
+        image: Image,
+        *,
+        prompt: str = PROMPT_PAGE,
+        max_tokens: int | None = None,
+        on_delta: Callable[[str], None] | None = None,
+    ) -> str:
+        """The text of `read`."""
+        return self.read(image, prompt=prompt, max_tokens=max_tokens, on_delta=on_delta).text
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class Local(_Engine):
+    """An engine over a handler in this process: the same pages without a socket."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._model = PageModel(handler)
+        self._cancelled = threading.Event()
+
+    def read(
+        self,
+        image: Image,
+        *,
+        prompt: str = PROMPT_PAGE,
+        max_tokens: int | None = None,
+        on_delta: Callable[[str], None] | None = None,
+    ) -> Recognition:
+        """Read one page; see `Engine.read`. A handler's own exception becomes an InternalError, as over the wire."""
+        parts: list[str] = []
+
+        def emit(block: OutBlock) -> None:
+            parts.append(block.delta)
+            if on_delta is not None:
+                on_delta(block.delta)
+
+        self._cancelled.clear()
+        try:
+            finish = self._model.generate(_page_request("page", image, prompt, max_tokens), emit, self._cancelled)
+        except WarmwireError as error:
+            error.partial = "".join(parts)
+            raise
+        except Exception as error:
+            raise InternalError(f"{type(error).__name__}: {error}", partial="".join(parts)) from error
+        text = "".join(parts)
+        if finish.stop_reason == StopReason.MAX_TOKENS:
+            raise _truncated(max_tokens, text)
+        return Recognition(text, self._model.name, finish.usage, finish.report or {})
+
+    def cancel(self) -> None:
+        """Ask the page under way, in another thread, to stop early."""
+        self._cancelled.set()
+
+
+class RemoteEngine(_Engine):
+    """An engine over a host's socket. One connection, one page at a time; several engines read in parallel."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._numbers = itertools.count(1)
+
+    def read(
+        self,
+        image: Image,
+        *,
+        prompt: str = PROMPT_PAGE,
+        max_tokens: int | None = None,
+        on_delta: Callable[[str], None] | None = None,
+    ) -> Recognition:
+        """Read one page; see `Engine.read`. A connection that was lost is made again for the next page."""
+        request = _page_request(f"page-{next(self._numbers)}", image, prompt, max_tokens)
+        with self._client.generate(request) as stream:
+            for delta in stream:
+                if on_delta is not None:
+                    on_delta(delta)
+        answer = stream.answer
+        if answer.stop_reason == StopReason.MAX_TOKENS:
+            raise _truncated(max_tokens, answer.text)
+        return Recognition(answer.text, answer.backend, answer.usage, answer.report)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+
+def dial(addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> RemoteEngine:
+    """An engine over the host at `addr`, or at the default address; waits up to `wait` seconds for it to be ready.
+
+    Raises DialError, or UsageError for a path no socket can have.
+    """
+    client = Client(addr, wait=wait)
+    client.connect()
+    return RemoteEngine(client)
+
+
+def _page_request(id: str, image: Image, prompt: str, max_tokens: int | None) -> Request:
+    content = [image_block(id)] + ([text_block(prompt)] if prompt else [])
+    return Request(
+        id=id,
+        messages=[Message("user", content)],
+        attachments=[image_attachment(id, image)],
+        max_tokens=max_tokens,
+        temperature=0,
+    )
+
+
+def _truncated(max_tokens: int | None, text: str) -> TruncatedError:
+    return TruncatedError(f"the answer was cut at max_tokens {max_tokens}", partial=text)

@@ -11,13 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from warmwire.models.images import Image, decode_image
+from warmwire.wire.errors import InvalidRequestError
 from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
-
-Image = NDArray[np.uint8]
-"""Pixels: shape (height, width, 3), uint8, RGB."""
 
 Report = Mapping[str, Any]
 """What a model says about its own answer besides the text: JSON-ready, sent as `report` on the done frame."""
@@ -60,11 +56,66 @@ class Model(Protocol):
     def name(self) -> str:
         """The backend named on the done frame. For people only."""
 
-    def check(self, request: Request) -> None:
-        """Raise `RequestError` for what this model cannot answer, before a worker is spent on it.
+    def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        """Emit the answer's blocks in order, from the calling thread; return early once `cancelled` is set.
 
-        The attachments' bytes may not be looked at.
+        Raises RequestError for what this model cannot answer.
         """
 
+
+class PageModel:
+    """Makes a model of a page handler. It takes exactly one user message with one image and one text.
+
+    A handler's deltas are its tokens: they are counted, and end at `max_tokens`.
+    """
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+
+    @property
+    def name(self) -> str:
+        return self._handler.name
+
     def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        """Emit the answer's blocks in order, from the calling thread; return early once `cancelled` is set."""
+        """Raises InvalidRequestError for anything but a page and its prompt."""
+        image, prompt = page_of(request)
+        limit = request.max_tokens or None
+        finish = Finish()
+        usage = finish.usage
+
+        def emit_text(text: str) -> None:
+            if usage.output_tokens == limit:
+                finish.stop_reason = StopReason.MAX_TOKENS
+                raise _LimitReached
+            usage.output_tokens += 1
+            emit(OutBlock("text", text))
+
+        try:
+            finish.report = self._handler.generate(image, prompt, limit, emit_text, cancelled)
+        except _LimitReached:
+            pass
+        return finish
+
+
+class _LimitReached(Exception):  # noqa: N818 - it ends a handler, it is no error
+    pass
+
+
+def page_of(request: Request) -> tuple[Image, str]:
+    """The image and the prompt of a page request. Raises InvalidRequestError that names what is too much or missing."""
+    if request.tools or request.tool_choice:
+        raise InvalidRequestError("a page model takes no tools")
+    if len(request.messages) != 1 or request.messages[0].role != "user":
+        raise InvalidRequestError("a page model takes exactly one user message")
+    blocks = request.messages[0].content
+    images = [b for b in blocks if b.type == "image"]
+    texts = [b for b in blocks if b.type == "text"]
+    for block in blocks:
+        if block.type not in ("image", "text"):
+            raise InvalidRequestError(f"a page model takes no {block.type} block")
+    if len(images) != 1 or len(texts) > 1 or len(request.attachments) != 1:
+        raise InvalidRequestError(
+            f"a page model takes one image and one text, got {len(images)} image and {len(texts)} text blocks"
+            f" and {len(request.attachments)} attachments"
+        )
+    return decode_image(request.attachments[0]), texts[0].text or "" if texts else ""

@@ -24,7 +24,7 @@ class Conn:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self._frames = FrameReader()
-        self._requests = RequestReader(frames=self._frames)
+        self.requests = RequestReader(frames=self._frames)
         self._writing = threading.Lock()
 
     def __enter__(self) -> Conn:
@@ -71,7 +71,7 @@ class Conn:
         Raises EOFError, ProtocolError and OSError as `read_frame`, and WireVersionError or InvalidRequestError for a
         request that must not be read on; after any of them the connection is good for an error frame only.
         """
-        reader = self._requests
+        reader = self.requests
         self._frames.open_blob = reader.open_blob
         while (request := reader.next_request()) is None:
             count = self.sock.recv_into(reader.get_buffer())
@@ -87,10 +87,6 @@ class Conn:
         with self._writing:
             for piece in pieces:
                 self.sock.sendall(piece)
-
-    def unread(self) -> bytes:
-        """Bytes received beyond what has been taken, for whoever goes on reading the socket."""
-        return self._frames.unread()
 
     def close(self) -> None:
         """Close the connection; a read or write under way in another thread fails. May be called twice."""

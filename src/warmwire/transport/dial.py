@@ -20,7 +20,9 @@ DIAL_WAIT: Final = 10.0
 """Seconds to wait for a host that is not listening yet."""
 
 _PAUSE: Final = 0.1
-_NOT_YET: Final = frozenset({errno.ENOENT, errno.ECONNREFUSED})
+_NOT_YET: Final = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.EAGAIN})
+"""Not bound yet, not listening yet, too many waiting to be accepted."""
+
 _BUFFER: Final = 1 << 20
 
 

@@ -122,10 +122,6 @@ class FrameReader:
         if self._start < self._end:
             raise ProtocolError("malformed frame: ended inside the frame")
 
-    def unread(self) -> bytes:
-        """Bytes received beyond the last frame taken, while no large payload is under way."""
-        return self._view[self._start : self._end].tobytes()
-
     def next_frame(self) -> Frame | None:
         """The next complete frame, or None when more bytes are needed. Raises ProtocolError."""
         if self._target is not None:

@@ -8,7 +8,7 @@ byte for byte. What the types cannot say (unique ids, references, caps) is in `v
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Protocol
 
 import msgspec
 
@@ -176,3 +176,10 @@ def text_block(text: str) -> Block:
 def image_block(attachment_id: str) -> Block:
     """A block that refers to an image attachment by id."""
     return Block("image", attachment_id=attachment_id)
+
+
+class Closer(Protocol):
+    """Anything that can be closed."""
+
+    def close(self) -> None:
+        """Give back what is held; may be called twice."""

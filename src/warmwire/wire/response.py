@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import msgspec
 
-from warmwire.wire.errors import ErrorCode, ProtocolError, StreamLostError, error_for
+from warmwire.wire.errors import ErrorCode, ProtocolError, error_for
 from warmwire.wire.frames import Frame, encode_frame
 from warmwire.wire.messages import FRAME_JSON, OutBlock, Response, ResponseType, StopReason, Usage
 
 _MAX_DELTA = 1 << 20
 """Longest text of one frame, characters: below the frame cap however it is escaped."""
 
-_encode = msgspec.json.Encoder().encode
+_encode = encode_response = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Response).decode
 
 
@@ -140,7 +140,3 @@ class Answer:
             self.finished = True
             raise error_for(response.code or "", response.message or "the host gave no reason", partial=self.text)
         return None
-
-    def lost(self) -> StreamLostError:
-        """The error for a connection that ended before the answer did."""
-        return StreamLostError("the host closed the connection before the answer ended", partial=self.text)

@@ -1,0 +1,185 @@
+"""The client of the generation wire for asyncio; the twin of `sync`, with the same names and the same behaviour.
+
+async with AsyncClient() as client, await client.ask("Say hello.") as stream:
+    async for text in stream:
+        print(text, end="")
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from warmwire.client.shared import BUSY, READ_FAILURES, ask_request, failure
+from warmwire.transport.dial import DIAL_WAIT, connect_async
+from warmwire.wire.errors import UsageError
+from warmwire.wire.frames import Frame, FrameReader
+from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.request import encode_request
+from warmwire.wire.response import Answer, decode_response
+
+
+class AsyncClient:
+    """A connection to a host, opened when it is first needed; see `Client`."""
+
+    def __init__(self, addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> None:
+        self._addr = addr
+        self._wait = wait
+        self._conn: _AsyncConn | None = None
+        self._stream: AsyncStream | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def connect(self) -> None:
+        """Connect now. Raises DialError."""
+        if self._conn is None:
+            self._conn = _AsyncConn(await connect_async(self._addr, wait=self._wait))
+
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        images: Sequence[Any] = (),
+        system: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+    ) -> AsyncStream:
+        """Send one prompt, with images as arrays or PIL images; see `generate`."""
+        return await self.generate(ask_request(prompt, images, system, max_tokens, temperature))
+
+    async def generate(self, request: Request) -> AsyncStream:
+        """Send a request; its answer is the stream. Raises as `Client.generate`."""
+        if self._stream is not None and not self._stream.ended:
+            raise UsageError(BUSY)
+        fresh = self._conn is None
+        await self.connect()
+        assert self._conn is not None
+        try:
+            await self._conn.write_request(request)
+        except (BrokenPipeError, ConnectionResetError):
+            if not fresh and self._conn.ended_silently():  # as in `Client.generate`
+                self.close()
+                return await self.generate(request)
+        except BaseException:
+            self.close()
+            raise
+        self._stream = AsyncStream(self, self._conn)
+        return self._stream
+
+    def close(self) -> None:
+        """Close the connection; an answer under way is cancelled. May be called twice."""
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            conn.close()
+
+    def _drop(self, conn: _AsyncConn) -> None:
+        if self._conn is conn:
+            self._conn = None
+        conn.close()
+
+
+class AsyncStream:
+    """An answer under way; see `Stream`."""
+
+    def __init__(self, client: AsyncClient, conn: _AsyncConn) -> None:
+        self._client = client
+        self._conn = conn
+        self._cancelled = False
+        self.answer = Answer()
+        self.ended = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.ended:
+            self.cancel()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for block in self.blocks():
+            if block.type == "text":
+                yield block.delta
+
+    async def blocks(self) -> AsyncIterator[OutBlock]:
+        """Every block; raises as `Stream.blocks`."""
+        answer, read_frame = self.answer, self._conn.read_frame
+        try:
+            while not answer.finished:
+                block = answer.take(decode_response(await read_frame()))
+                if block is not None:
+                    yield block
+        except READ_FAILURES as error:
+            raise failure(error, answer, self._cancelled) from error
+        finally:
+            self.ended = True
+            if not answer.finished:
+                self._client._drop(self._conn)
+
+    async def text(self) -> str:
+        """Read to the end; all text."""
+        async for _ in self.blocks():
+            pass
+        return self.answer.text
+
+    def cancel(self) -> None:
+        """Give the answer up: the connection is closed, which tells the host. May be called from any task."""
+        self._cancelled = True
+        self.ended = True
+        self._client._drop(self._conn)
+
+
+class _AsyncConn:
+    """Frames over a non-blocking socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._frames = FrameReader()
+        self._reading = False
+
+    async def write_request(self, request: Request) -> None:
+        loop = asyncio.get_running_loop()
+        for piece in encode_request(request):
+            await loop.sock_sendall(self._sock, piece)
+
+    async def read_frame(self) -> Frame:
+        loop = asyncio.get_running_loop()
+        while (frame := self._frames.next_frame()) is None:
+            self._reading = True
+            try:
+                count = await loop.sock_recv_into(self._sock, self._frames.get_buffer())
+            finally:
+                self._reading = False
+            if not count:
+                self._frames.receive_eof()
+                raise EOFError("the host closed the connection")
+            self._frames.buffer_updated(count)
+        return frame
+
+    def ended_silently(self) -> bool:
+        """Whether the host closed without a word."""
+        try:
+            return not self._sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def close(self) -> None:
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        if not self._reading:  # else the shutdown wakes the reader, whose stream drops us once more
+            self._sock.close()

@@ -1,0 +1,167 @@
+"""The blocking client of the generation wire.
+
+    with Client() as client, client.ask("Say hello.") as stream:
+        for text in stream:
+            print(text, end="")
+
+One connection carries one answer at a time; several answers at once take several clients. Leaving a stream before its
+end closes the connection, which is how this wire cancels; the next request opens a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from warmwire.client.shared import BUSY, READ_FAILURES, ask_request, failure
+from warmwire.transport.conn import Conn
+from warmwire.transport.dial import DIAL_WAIT, connect
+from warmwire.wire.errors import UsageError
+from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.response import Answer, decode_response
+
+
+class Client:
+    """A connection to a host, opened when it is first needed.
+
+    `addr` is a socket path, None the default address; `wait` is how long, in seconds, a host may take to be ready.
+    """
+
+    def __init__(self, addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> None:
+        self._addr = addr
+        self._wait = wait
+        self._conn: Conn | None = None
+        self._stream: Stream | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def connect(self) -> None:
+        """Connect now. Raises DialError."""
+        if self._conn is None:
+            self._conn = Conn(connect(self._addr, wait=self._wait))
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        images: Sequence[Any] = (),
+        system: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+    ) -> Stream:
+        """Send one prompt, with images as arrays or PIL images; see `generate`."""
+        return self.generate(ask_request(prompt, images, system, max_tokens, temperature))
+
+    def generate(self, request: Request) -> Stream:
+        """Send a request; its answer is the stream.
+
+        Raises DialError when no host answers, InvalidRequestError and FrameTooLargeError for what the wire cannot
+        carry, UsageError while another answer is under way.
+        """
+        if self._stream is not None and not self._stream.ended:
+            raise UsageError(BUSY)
+        fresh = self._conn is None
+        self.connect()
+        assert self._conn is not None
+        try:
+            self._conn.write_request(request)
+        except (BrokenPipeError, ConnectionResetError):
+            # A host that ended an idle connection has not seen the request: send it again on a new one. One that
+            # refused the request while it was being sent has said why: the stream reads that.
+            if not fresh and self._ended_before_request():
+                self.close()
+                return self.generate(request)
+        except BaseException:
+            self.close()
+            raise
+        self._stream = Stream(self, self._conn)
+        return self._stream
+
+    def _ended_before_request(self) -> bool:
+        """Whether the host closed without a word."""
+        assert self._conn is not None
+        try:
+            return not self._conn.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def close(self) -> None:
+        """Close the connection; an answer under way is cancelled. May be called twice, from any thread."""
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            conn.close()
+
+    def _drop(self, conn: Conn) -> None:
+        if self._conn is conn:
+            self._conn = None
+        conn.close()
+
+
+class Stream:
+    """An answer under way: iterate for its text deltas, or over `blocks()` for everything.
+
+    `answer` holds what has arrived (text, tool calls) and, at the end, usage, stop reason and backend. Errors carry
+    the text so far as `.partial`. `cancel` may be called from any thread.
+    """
+
+    def __init__(self, client: Client, conn: Conn) -> None:
+        self._client = client
+        self._conn = conn
+        self._cancelled = threading.Event()
+        self.answer = Answer()
+        self.ended = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.ended:
+            self.cancel()
+
+    def __iter__(self) -> Iterator[str]:
+        return (block.delta for block in self.blocks() if block.type == "text")
+
+    def blocks(self) -> Iterator[OutBlock]:
+        """Every block: text, thinking, tool_use, and kinds that are not known yet.
+
+        Raises the error of an error frame, StreamLostError when the connection ends early, ProtocolError for what is
+        no answer, CancelledError after `cancel`.
+        """
+        answer, read_frame = self.answer, self._conn.read_frame
+        try:
+            while not answer.finished:
+                block = answer.take(decode_response(read_frame()))
+                if block is not None:
+                    yield block
+        except READ_FAILURES as error:
+            raise failure(error, answer, self._cancelled.is_set()) from error
+        finally:
+            self.ended = True
+            if not answer.finished:
+                self._client._drop(self._conn)
+
+    def text(self) -> str:
+        """Read to the end; all text."""
+        for _ in self.blocks():
+            pass
+        return self.answer.text
+
+    def cancel(self) -> None:
+        """Give the answer up: the connection is closed, which tells the host."""
+        self._cancelled.set()
+        self.ended = True
+        self._client._drop(self._conn)

@@ -1,0 +1,35 @@
+"""What a host and its workers say to each other.
+
+They speak frames like everybody else, over a socketpair. Down go `Job` and `Cancel`; a job's blobs are not in the
+stream but in shared memory, whose descriptors ride on its first byte. Up come `Response`s: `ready` (with the model's
+name) or `failed` once, then the encoded answer of each job, which the host passes on as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from warmwire.wire.messages import Request
+
+READY: Final = "ready"
+FAILED: Final = "failed"
+
+
+class Job(msgspec.Struct, tag="job"):
+    """One request. `sizes[i]` is the size in bytes of attachment i's blob; 0 means none, and no descriptor."""
+
+    number: int
+    request: Request
+    sizes: list[int]
+
+
+class Cancel(msgspec.Struct, tag="cancel"):
+    """Nobody waits for that job any more."""
+
+    number: int
+
+
+encode: Final = msgspec.json.Encoder().encode
+decode: Final = msgspec.json.Decoder(Job | Cancel).decode

@@ -1,0 +1,119 @@
+"""The library's server: a handler behind a socket in a few lines.
+
+    with listen() as listener:
+        listener.serve_forever(handler)
+
+`serve` does the same for one connection that is already there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+from warmwire.host.runner import ThreadRunner
+from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
+from warmwire.models.base import Handler, PageModel
+from warmwire.transport.conn import Conn
+from warmwire.transport.listen import SocketPath
+
+
+def listen(addr: str | os.PathLike[str] | None = None) -> Listener:
+    """Bind `addr`, or the default address. Bind late: a socket that exists says that the model is ready.
+
+    Raises ListenError when the path is served already or cannot be used, UsageError when no socket can have it.
+    """
+    return Listener(addr)
+
+
+def serve(conn: Conn, handler: Handler) -> None:
+    """Serve requests on one connection until its peer closes it. Closes `conn`."""
+
+    async def main() -> None:
+        host = Host(ThreadRunner(PageModel(handler)))
+        session = await host.adopt(conn.sock, conn.requests)
+        await session.closed
+        await host.close()
+
+    asyncio.run(main())
+
+
+class Listener:
+    """A bound socket. Connections are accepted by the kernel at once and served by `serve_forever`."""
+
+    def __init__(self, addr: str | os.PathLike[str] | None = None) -> None:
+        self._path = SocketPath(addr)
+        self._path.claim()
+        try:
+            self._sock = self._path.bind()
+        except BaseException:
+            self._path.release()
+            raise
+        self._lock = threading.Lock()
+        self._stop: Callable[[], object] | None = None
+        self._ended = threading.Event()
+        self._closed = False
+
+    @property
+    def addr(self) -> str:
+        """The socket's path."""
+        return self._path.path
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def serve_forever(
+        self,
+        handler: Handler,
+        *,
+        workers: int = 1,
+        queue_depth: int = QUEUE_DEPTH,
+        write_timeout: float = WRITE_TIMEOUT,
+        drain_timeout: float = DRAIN_TIMEOUT,
+    ) -> None:
+        """Serve until `close` is called from another thread; requests under way then get `drain_timeout` seconds.
+
+        At most `workers` requests run at once, each on a thread; `queue_depth` more may wait.
+        """
+
+        async def main() -> None:
+            stop = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            with self._lock:
+                if self._closed:
+                    return
+                self._stop = lambda: loop.call_soon_threadsafe(stop.set)
+            host = Host(ThreadRunner(PageModel(handler), workers), queue_depth=queue_depth, write_timeout=write_timeout)
+            try:
+                await host.serve(self._sock, stop)
+                self._path.unlink()
+                await host.drain(drain_timeout)
+            finally:
+                await host.close()
+
+        self._ended.clear()
+        try:
+            asyncio.run(main())
+        finally:
+            with self._lock:
+                self._stop = None
+            self._ended.set()
+
+    def close(self) -> None:
+        """Stop serving, wait for the drain, unlink the socket. May be called twice, from any thread."""
+        with self._lock:
+            self._closed = True
+            stop = self._stop
+        if stop is not None:
+            stop()
+            self._ended.wait()
+        self._sock.close()
+        self._path.release()

@@ -1,0 +1,163 @@
+"""What a session asks of whatever runs the model, and the way to run one in this process.
+
+A runner takes a request when its turn comes, first in first out, and sends the encoded frames of the answer through
+the `Outlet` of its session; it returns how the answer ended. Cancelling `run` tells the model to stop; its slot is
+free again when the model really has stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Protocol
+
+from warmwire.models.base import Finish, Model
+from warmwire.wire.errors import CancelledError
+from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.response import ResponseWriter
+
+_HIGH_WATER: Final = 1 << 20
+"""Bytes of one answer that may wait for the event loop before its model is made to wait."""
+
+_FLUSH_PAUSE: Final = 0.001
+"""Seconds over which a fast model's deltas are gathered into one write; the first goes out at once."""
+
+
+class Outlet(Protocol):
+    """Where an answer's frames go. Used from the event loop's thread only."""
+
+    paused: bool
+    """Whether the client is behind; send no more until `on_resume` is called."""
+
+    on_pause: Callable[[], None] | None
+    on_resume: Callable[[], None] | None
+
+    def send(self, data: bytes) -> None:
+        """Send whole frames."""
+
+
+class Runner(Protocol):
+    """Runs a model."""
+
+    @property
+    def name(self) -> str:
+        """The backend named on done frames."""
+
+    @property
+    def workers(self) -> int:
+        """How many requests run at once."""
+
+    async def start(self) -> None:
+        """Load the model. Raises WarmwireError when it cannot be loaded."""
+
+    def allocate(self, size: int) -> Any:
+        """A writable buffer of exactly `size` bytes for a blob."""
+
+    def free(self, request: Request) -> None:
+        """Say that a request's blobs are no longer needed."""
+
+    async def run(self, request: Request, writer: ResponseWriter, outlet: Outlet) -> Finish:
+        """Answer one request. Raises RequestError."""
+
+    async def close(self) -> None:
+        """Stop everything at once."""
+
+
+class ThreadRunner:
+    """Runs a model on threads of this process: for handlers that are Python code of the caller's."""
+
+    def __init__(self, model: Model, workers: int = 1) -> None:
+        self._model = model
+        self.workers = workers
+        self._turns = asyncio.Semaphore(workers)
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="warmwire-model")
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def start(self) -> None:
+        """The model came loaded."""
+
+    def allocate(self, size: int) -> bytearray:
+        return bytearray(size)
+
+    def free(self, request: Request) -> None:
+        """Nothing to do: the handler may keep the pixels it was given."""
+
+    async def run(self, request: Request, writer: ResponseWriter, outlet: Outlet) -> Finish:
+        loop = asyncio.get_running_loop()
+        cancelled = threading.Event()
+        await self._turns.acquire()
+        gathered = _Gatherer(writer, outlet, cancelled, loop)
+        future = loop.run_in_executor(self._threads, self._model.generate, request, gathered.emit, cancelled)
+        future.add_done_callback(lambda _: self._turns.release())
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            future.add_done_callback(lambda done: done.exception())  # nobody waits for it any more
+            raise
+        finally:
+            cancelled.set()
+            gathered.finish()
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _Gatherer:
+    """Carries frames from a model's thread to the event loop.
+
+    Waking the loop for each of many small deltas would cost more than the deltas, so after a wake-up it gathers for a
+    moment. A model that is ahead of its client by the high-water mark waits in `emit`.
+    """
+
+    def __init__(
+        self, writer: ResponseWriter, outlet: Outlet, cancelled: threading.Event, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._writer, self._outlet, self._cancelled, self._loop = writer, outlet, cancelled, loop
+        self._changed = threading.Condition()
+        self._frames: list[bytes] = []
+        self._size = 0
+        self._awake = False
+        outlet.on_resume = self._flush
+
+    def emit(self, block: OutBlock) -> None:
+        """Send one block. Called by the model, on its thread. Raises CancelledError once nobody listens."""
+        if self._cancelled.is_set():
+            raise CancelledError("the request was cancelled")
+        frame = self._writer.text(block.delta) if block.type == "text" else self._writer.block(block)
+        with self._changed:
+            self._frames.append(frame)
+            self._size += len(frame)
+            wake, self._awake = not self._awake, True
+            if self._size < _HIGH_WATER and not wake:
+                return
+        if wake:
+            self._loop.call_soon_threadsafe(self._flush)
+        with self._changed:
+            self._changed.wait_for(lambda: self._size < _HIGH_WATER or self._cancelled.is_set())
+
+    def finish(self) -> None:
+        """Send what is left; the model has returned, or its client has gone."""
+        self._outlet.on_resume = None
+        with self._changed:
+            self._changed.notify()
+        self._send()
+
+    def _flush(self) -> None:
+        if self._outlet.paused:
+            return  # still awake: on_resume comes here
+        if self._send():
+            self._loop.call_later(_FLUSH_PAUSE, self._flush)
+
+    def _send(self) -> bool:
+        with self._changed:
+            frames, self._frames, self._size = self._frames, [], 0
+            self._awake = bool(frames)
+            self._changed.notify()
+        if frames:
+            self._outlet.send(b"".join(frames))
+        return bool(frames)

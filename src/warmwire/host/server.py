@@ -1,0 +1,140 @@
+"""The host: one model, one listening socket, many sessions.
+
+Order matters: load first, bind last, because a successful connect is this protocol's readiness signal. Admission is
+one bound over everything outstanding (running and queued); the runner takes requests first in, first out. Draining:
+stop accepting, unlink, tell newcomers on live connections, let the rest run to a deadline, cut what remains.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from typing import Final
+
+from warmwire.host.hangup import HangupWatch
+from warmwire.host.runner import Runner
+from warmwire.host.session import Session
+from warmwire.wire.errors import BackendUnavailableError, QueueFullError
+from warmwire.wire.request import RequestReader
+
+log = logging.getLogger("warmwire.host")
+
+QUEUE_DEPTH: Final = 10
+"""Requests that may wait beyond those that run."""
+
+WRITE_TIMEOUT: Final = 60.0
+"""Seconds a client may leave its answer unread."""
+
+DRAIN_TIMEOUT: Final = 10.0
+"""Seconds that requests under way get when the host is told to stop."""
+
+
+class Host:
+    """Serves one runner to many connections. Lives in one event loop."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        *,
+        queue_depth: int = QUEUE_DEPTH,
+        write_timeout: float = WRITE_TIMEOUT,
+    ) -> None:
+        self.runner = runner
+        self.write_timeout = write_timeout
+        self.draining = False
+        self.hangups = HangupWatch()
+        self._capacity = runner.workers + queue_depth
+        self._outstanding = 0
+        self._sessions: set[Session] = set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._uids = {None, 0, os.getuid()}
+
+    # ------------------------------------------------------------------ what sessions call
+
+    def accept(self, session: Session) -> bool:
+        """Take in a new connection; False for another user's."""
+        uid, pid = session.peer()
+        if uid not in self._uids:
+            log.warning("refused a connection of uid %s (pid %s)", uid, pid)
+            return False
+        self._sessions.add(session)
+        return True
+
+    def forget(self, session: Session) -> None:
+        """A connection has ended."""
+        self._sessions.discard(session)
+
+    @contextlib.contextmanager
+    def admit(self) -> Iterator[None]:
+        """Hold a place while a request is outstanding. Raises QueueFullError, BackendUnavailableError."""
+        if self.draining:
+            raise BackendUnavailableError("admission closed: the host is shutting down")
+        if self._outstanding >= self._capacity:
+            raise QueueFullError(f"queue full: {self._outstanding} requests are running or waiting; try again later")
+        self._outstanding += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._outstanding -= 1
+            if not self._outstanding:
+                self._idle.set()
+
+    # ------------------------------------------------------------------ what owners call
+
+    async def serve(self, listening: socket.socket, stop: asyncio.Event) -> None:
+        """Accept connections until `stop` is set; the socket is closed then, sessions live on."""
+        loop = asyncio.get_running_loop()
+        accepting = asyncio.create_task(self._accept(listening, loop))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            accepting.cancel()
+            stopping.cancel()
+            await asyncio.gather(accepting, stopping, return_exceptions=True)
+            listening.close()
+
+    async def adopt(self, sock: socket.socket, reader: RequestReader | None = None) -> Session:
+        """Serve a connected socket; `reader` may already hold bytes of it."""
+        sock.setblocking(False)
+        loop = asyncio.get_running_loop()
+        _, session = await loop.connect_accepted_socket(lambda: Session(self, reader), sock)
+        return session
+
+    async def drain(self, timeout: float) -> bool:
+        """Let outstanding requests end; returns whether all did within `timeout` seconds."""
+        self.draining = True
+        for session in tuple(self._sessions):
+            session.close_if_idle()
+        try:
+            await asyncio.wait_for(self._idle.wait(), timeout)
+        except TimeoutError:
+            for session in tuple(self._sessions):
+                session.abort("the host is shutting down")
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Drop every connection and stop the model."""
+        ending = [session.closed for session in self._sessions]
+        for session in tuple(self._sessions):
+            session.close()
+        if ending:
+            await asyncio.wait(ending, timeout=1)
+        self.hangups.close()
+        await self.runner.close()
+
+    async def _accept(self, listening: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        while True:
+            try:
+                sock, _ = await loop.sock_accept(listening)
+                await self.adopt(sock)
+            except OSError as error:  # out of descriptors: wait for some connection to end
+                log.error("cannot accept a connection: %s", error.strerror)
+                await asyncio.sleep(0.1)

@@ -1,0 +1,112 @@
+"""A worker: one process, one loaded model, one job at a time.
+
+Started by the host as `python -m warmwire.host.worker FD MODEL THREADS`. The main thread runs the model; a second one
+reads the link, so that a cancel arrives while the model computes. When the host goes, the link ends and so do we.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+from typing import Final
+
+from warmwire.host.link import FAILED, READY, Cancel, Job, decode
+from warmwire.host.segments import map_private
+from warmwire.models.base import Finish, Model
+from warmwire.models.load import load_model
+from warmwire.wire.errors import CancelledError, ErrorCode, WarmwireError
+from warmwire.wire.frames import FrameReader, encode_frame
+from warmwire.wire.messages import FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Response
+from warmwire.wire.response import ResponseWriter, encode_response
+
+_RECEIVE: Final = 1 << 16
+
+
+class Worker:
+    """Serves jobs from a link to a model."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link = link
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._cancels: dict[int, threading.Event] = {}
+
+    def run(self, model_name: str, threads: int) -> None:
+        """Load the model, say so, and answer jobs until the link ends."""
+        try:
+            model = load_model(model_name, threads)
+        except Exception as error:
+            text = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
+            self._say(Response(type=FAILED, message=text))
+            return
+        self._say(Response(type=READY, backend=model.name))
+        threading.Thread(target=self._listen, daemon=True).start()
+        while True:
+            self._answer(self._jobs.get(), model)
+
+    def _listen(self) -> None:
+        """Read the link. Ends the process with it: the main thread may be deep inside a model."""
+        reader, descriptors = FrameReader(), []
+        while True:
+            data, new, _, _ = socket.recv_fds(self._link, _RECEIVE, MAX_ATTACHMENTS)
+            if not data:
+                os._exit(0)
+            descriptors += new
+            for frame in reader.receive_data(data):
+                message = decode(frame.payload)
+                if isinstance(message, Cancel):
+                    if message.number in self._cancels:
+                        self._cancels[message.number].set()
+                    continue
+                for attachment, size in zip(message.request.attachments, message.sizes, strict=True):
+                    attachment.data = memoryview(map_private(descriptors.pop(0), size))[:size] if size else b""
+                self._cancels[message.number] = threading.Event()
+                self._jobs.put(message)
+
+    def _answer(self, job: Job, model: Model) -> None:
+        writer = ResponseWriter(job.request.id)
+        cancelled = self._cancels[job.number]
+
+        def emit(block: OutBlock) -> None:
+            if cancelled.is_set():
+                raise CancelledError("the request was cancelled")
+            self._link.sendall(writer.block(block))
+
+        try:
+            finish = model.generate(job.request, emit, cancelled)
+        except WarmwireError as error:
+            terminal = writer.error(error.code, str(error))
+        except MemoryError:
+            terminal = writer.error(ErrorCode.BACKEND_UNAVAILABLE, "the model ran out of memory on this request")
+        except Exception as error:
+            terminal = writer.error(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
+        else:
+            terminal = self._done(writer, finish, model.name)
+        del self._cancels[job.number]
+        self._link.sendall(terminal)
+
+    @staticmethod
+    def _done(writer: ResponseWriter, finish: Finish, name: str) -> bytes:
+        return writer.done(finish.stop_reason, finish.usage, name, finish.report)
+
+    def _say(self, response: Response) -> None:
+        self._link.sendall(encode_frame(FRAME_JSON, encode_response(response)))
+
+
+def main() -> None:
+    fd, model, threads = sys.argv[1:]
+    # The host decides when a worker ends; a Ctrl-C at the terminal reaches the whole group.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)  # stdout is the host's; what libraries print belongs to stderr
+    link = socket.socket(fileno=int(fd))
+    try:
+        Worker(link).run(model, int(threads))
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the host has gone
+
+
+if __name__ == "__main__":
+    main()

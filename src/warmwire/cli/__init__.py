@@ -1,1 +1,61 @@
-"""The command line: one module per verb."""
+"""The command line: one module per verb.
+
+Verbs import what they need when they run, so that `--help` is instant. Results go to stdout and everything else to
+stderr. Exit status: 0 done, 1 some input failed, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from warmwire.cli.serve import serve
+
+app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command(no_args_is_help=True)(serve)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from warmwire import __version__
+
+        typer.echo(f"warmwire {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Keep a model warm behind a local socket and stream from it to every program on this machine."""
+
+
+def main() -> None:
+    """The `warmwire` command."""
+    from warmwire.wire.errors import WarmwireError
+
+    debug = "--debug" in sys.argv
+    if debug:
+        sys.argv.remove("--debug")  # it may stand anywhere
+    try:
+        app()
+    except WarmwireError as error:
+        if debug:
+            raise
+        print(f"warmwire: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        # The reader of our output has enough. Point stdout elsewhere, or the interpreter complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+    except Exception as error:
+        if debug:
+            raise
+        print(f"warmwire: unexpected {type(error).__name__}: {error} (--debug shows where)", file=sys.stderr)
+        sys.exit(1)

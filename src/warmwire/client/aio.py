@@ -17,7 +17,7 @@ from typing import Any, Self
 from warmwire.client.shared import BUSY, READ_FAILURES, ask_request, failure
 from warmwire.transport.dial import DIAL_WAIT, connect_async
 from warmwire.wire.errors import UsageError
-from warmwire.wire.frames import Frame, FrameReader
+from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.request import encode_request
 from warmwire.wire.response import Answer, decode_response
@@ -107,31 +107,46 @@ class AsyncStream:
         if not self.ended:
             self.cancel()
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        async for block in self.blocks():
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str:
+        while (block := await self._next_block()) is not None:
             if block.type == "text":
-                yield block.delta
+                return block.delta
+        raise StopAsyncIteration
 
     async def blocks(self) -> AsyncIterator[OutBlock]:
         """Every block; raises as `Stream.blocks`."""
-        answer, read_frame = self.answer, self._conn.read_frame
-        try:
-            while not answer.finished:
-                block = answer.take(decode_response(await read_frame()))
-                if block is not None:
-                    yield block
-        except READ_FAILURES as error:
-            raise failure(error, answer, self._cancelled) from error
-        finally:
-            self.ended = True
-            if not answer.finished:
-                self._client._drop(self._conn)
+        while (block := await self._next_block()) is not None:
+            yield block
 
     async def text(self) -> str:
         """Read to the end; all text."""
-        async for _ in self.blocks():
+        while await self._next_block() is not None:
             pass
         return self.answer.text
+
+    async def _next_block(self) -> OutBlock | None:
+        """The next block; None when the answer has ended."""
+        answer, conn = self.answer, self._conn
+        try:
+            while not answer.finished:
+                if (frame := conn.frames.next_frame()) is None:
+                    await conn.receive()
+                elif (block := answer.take(decode_response(frame))) is not None:
+                    return block
+        except READ_FAILURES as error:
+            self.ended = True
+            self._client._drop(conn)
+            raise failure(error, answer, self._cancelled) from error
+        except BaseException:  # an error frame, or this task's cancellation: then the rest of the answer is lost
+            self.ended = True
+            if not answer.finished:
+                self._client._drop(conn)
+            raise
+        self.ended = True
+        return None
 
     def cancel(self) -> None:
         """Give the answer up: the connection is closed, which tells the host. May be called from any task."""
@@ -145,7 +160,7 @@ class _AsyncConn:
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
-        self._frames = FrameReader()
+        self.frames = FrameReader()
         self._reading = False
 
     async def write_request(self, request: Request) -> None:
@@ -153,19 +168,17 @@ class _AsyncConn:
         for piece in encode_request(request):
             await loop.sock_sendall(self._sock, piece)
 
-    async def read_frame(self) -> Frame:
-        loop = asyncio.get_running_loop()
-        while (frame := self._frames.next_frame()) is None:
-            self._reading = True
-            try:
-                count = await loop.sock_recv_into(self._sock, self._frames.get_buffer())
-            finally:
-                self._reading = False
-            if not count:
-                self._frames.receive_eof()
-                raise EOFError("the host closed the connection")
-            self._frames.buffer_updated(count)
-        return frame
+    async def receive(self) -> None:
+        """Receive once into `frames`. Raises EOFError, ProtocolError, OSError."""
+        self._reading = True
+        try:
+            count = await asyncio.get_running_loop().sock_recv_into(self._sock, self.frames.get_buffer())
+        finally:
+            self._reading = False
+        if not count:
+            self.frames.receive_eof()
+            raise EOFError("the host closed the connection")
+        self.frames.buffer_updated(count)
 
     def ended_silently(self) -> bool:
         """Whether the host closed without a word."""

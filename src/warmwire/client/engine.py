@@ -166,8 +166,10 @@ class RemoteEngine(_Engine):
         """Read one page; see `Engine.read`. A connection that was lost is made again for the next page."""
         request = _page_request(f"page-{next(self._numbers)}", image, prompt, max_tokens)
         with self._client.generate(request) as stream:
-            for delta in stream:
-                if on_delta is not None:
+            if on_delta is None:
+                stream.text()
+            else:
+                for delta in stream:
                     on_delta(delta)
         answer = stream.answer
         if answer.stop_reason == StopReason.MAX_TOKENS:

@@ -132,33 +132,49 @@ class Stream:
         if not self.ended:
             self.cancel()
 
-    def __iter__(self) -> Iterator[str]:
-        return (block.delta for block in self.blocks() if block.type == "text")
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        while (block := self._next_block()) is not None:
+            if block.type == "text":
+                return block.delta
+        raise StopIteration
 
     def blocks(self) -> Iterator[OutBlock]:
         """Every block: text, thinking, tool_use, and kinds that are not known yet.
 
-        Raises the error of an error frame, StreamLostError when the connection ends early, ProtocolError for what is
-        no answer, CancelledError after `cancel`.
+        Like iterating, it raises the error of an error frame, StreamLostError when the connection ends early,
+        ProtocolError for what is no answer, CancelledError after `cancel`.
         """
-        answer, read_frame = self.answer, self._conn.read_frame
-        try:
-            while not answer.finished:
-                block = answer.take(decode_response(read_frame()))
-                if block is not None:
-                    yield block
-        except READ_FAILURES as error:
-            raise failure(error, answer, self._cancelled.is_set()) from error
-        finally:
-            self.ended = True
-            if not answer.finished:
-                self._client._drop(self._conn)
+        return iter(self._next_block, None)
 
     def text(self) -> str:
         """Read to the end; all text."""
         for _ in self.blocks():
             pass
         return self.answer.text
+
+    def _next_block(self) -> OutBlock | None:
+        """The next block; None when the answer has ended."""
+        answer, conn = self.answer, self._conn
+        try:
+            while not answer.finished:
+                if (frame := conn.frames.next_frame()) is None:
+                    conn.receive()
+                elif (block := answer.take(decode_response(frame))) is not None:
+                    return block
+        except READ_FAILURES as error:
+            self.ended = True
+            self._client._drop(conn)
+            raise failure(error, answer, self._cancelled.is_set()) from error
+        except BaseException:  # an error frame, or an interrupt: then the rest of the answer is lost
+            self.ended = True
+            if not answer.finished:
+                self._client._drop(conn)
+            raise
+        self.ended = True
+        return None
 
     def cancel(self) -> None:
         """Give the answer up: the connection is closed, which tells the host."""

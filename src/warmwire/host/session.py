@@ -193,7 +193,8 @@ class Session(asyncio.BufferedProtocol):
     # ------------------------------------------------------------------ writing
 
     def send(self, data: bytes) -> None:
-        self._transport.write(data)
+        if not self._transport.is_closing():
+            self._transport.write(data)
 
     async def _flushed(self) -> None:
         """Wait until the client's socket has taken everything."""

@@ -55,8 +55,8 @@ class Worker:
             if not data:
                 os._exit(0)
             descriptors += new
-            for frame in reader.receive_data(data):
-                message = decode(frame.payload)
+            for _, payload in reader.receive_data(data):
+                message = decode(payload)
                 if isinstance(message, Cancel):
                     if message.number in self._cancels:
                         self._cancels[message.number].set()

@@ -92,7 +92,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self._reader.buffer_updated(nbytes)
         while (frame := self._reader.next_frame()) is not None:
-            self._take(decode_response(frame), frame.payload)
+            self._take(decode_response(frame), frame[1])
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.gone.done():

@@ -1,0 +1,52 @@
+"""`warmwire serve MODEL`: keep a model warm behind a socket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="What to host: pages (the page reader) or echo.")],
+    socket: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Where to listen; by default where inferd's clients look.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Requests answered at once, each by a process.")] = 1,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Threads per worker.", show_default="cores / workers")
+    ] = None,
+    queue: Annotated[int, typer.Option(min=0, max=100_000, help="Requests that may wait beyond those.")] = 10,
+    write_timeout: Annotated[
+        float, typer.Option(min=0, help="Seconds a client may leave its answer unread; 0 is for ever.")
+    ] = 60,
+    drain_timeout: Annotated[
+        float, typer.Option(min=0, help="Seconds that requests under way get after SIGTERM.")
+    ] = 10,
+) -> None:
+    """Keep a model warm behind a local socket.
+
+    The socket appears when the model is loaded: a connect that succeeds means ready. SIGTERM or Ctrl-C drains.
+    """
+    import logging
+
+    from warmwire.host.daemon import run_host
+    from warmwire.models.load import check_model
+
+    check_model(model)
+    logging.basicConfig(level=logging.INFO, format="warmwire: %(message)s")
+
+    def ready(path: str) -> None:
+        typer.echo(f"warmwire: {model} is ready at {path} ({workers} worker{'s' if workers > 1 else ''})", err=True)
+
+    run_host(
+        model,
+        socket,
+        workers=workers,
+        threads=threads,
+        queue_depth=queue,
+        write_timeout=write_timeout,
+        drain_timeout=drain_timeout,
+        on_ready=ready,
+    )

@@ -15,7 +15,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from warmwire.transport.peer import peer_credentials
 from warmwire.wire.errors import ErrorCode, InternalError, WarmwireError
@@ -58,13 +58,12 @@ class Session(asyncio.BufferedProtocol):
     # ------------------------------------------------------------------ the connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
         self._fd: int = transport.get_extra_info("socket").fileno()
         if not self._host.accept(self):
-            transport.abort()
+            self._transport.abort()
             return
-        transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
+        self._transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
         self._advance()
 
     def connection_lost(self, exc: Exception | None) -> None:

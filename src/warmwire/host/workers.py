@@ -17,7 +17,7 @@ import socket
 import sys
 from collections import deque
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -83,8 +83,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
     # ------------------------------------------------------------------ the link
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._reader.get_buffer()

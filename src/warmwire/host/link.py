@@ -2,7 +2,7 @@
 
 They speak frames like everybody else, over a socketpair. Down go `Job` and `Cancel`; a job's blobs are not in the
 stream but in shared memory, whose descriptors ride on its first byte. Up come `Response`s: `ready` (with the model's
-name) or `failed` once, then the encoded answer of each job, which the host passes on as it is.
+name) or `failed` once, then for each job `started` and its encoded answer, which the host passes on as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from warmwire.wire.messages import Request
 
 READY: Final = "ready"
 FAILED: Final = "failed"
+STARTED: Final = "started"
 
 
 class Job(msgspec.Struct, tag="job"):

@@ -14,7 +14,7 @@ import sys
 import threading
 from typing import Final
 
-from warmwire.host.link import FAILED, READY, Cancel, Job, decode
+from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, decode
 from warmwire.host.segments import map_private
 from warmwire.models.base import Finish, Model
 from warmwire.models.load import load_model
@@ -75,6 +75,7 @@ class Worker:
                 raise CancelledError("the request was cancelled")
             self._link.sendall(writer.block(block))
 
+        self._say(Response(type=STARTED))
         try:
             finish = model.generate(job.request, emit, cancelled)
         except WarmwireError as error:

@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from warmwire.host.link import FAILED, READY, Cancel, Job, encode
+from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, encode
 from warmwire.host.runner import Outlet
 from warmwire.host.segments import Segment, SegmentPool
 from warmwire.models.base import Finish
@@ -43,6 +43,10 @@ _RECYCLE_BYTES: Final = 3 << 30
 """Resident memory at which a worker is replaced after its request."""
 
 
+class NotStarted(Exception):  # noqa: N818 - it is no error: the request goes to another worker
+    """The worker was dead before it got the job."""
+
+
 class WorkerProcess(asyncio.BufferedProtocol):
     """One worker seen from the host: its process, and the link that its frames come in on."""
 
@@ -57,7 +61,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
         self._number = 0
         self._outlet: Outlet | None = None
         self._done: asyncio.Future[Any] | None = None
-        self._paused = False
+        self._started = False
 
     @classmethod
     async def start(cls, model: str, threads: int) -> WorkerProcess:
@@ -101,6 +105,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
         if response.type == ResponseType.FRAME:
             if self._outlet is not None:
                 self._outlet.send(encode_frame(FRAME_JSON, payload))
+        elif response.type == STARTED:
+            self._started = True
         elif response.type == READY:
             self.ready.set_result(response.backend or "")
         elif response.type == FAILED:
@@ -111,8 +117,12 @@ class WorkerProcess(asyncio.BufferedProtocol):
     # ------------------------------------------------------------------ jobs
 
     async def answer(self, request: Request, outlet: Outlet) -> Response:
-        """Run one job and pass its frames on; returns its terminal. Raises BackendUnavailableError if it dies."""
+        """Run one job and pass its frames on; returns its terminal.
+
+        Raises BackendUnavailableError if the worker dies over it, and NotStarted if it was dead already.
+        """
         self._number += 1
+        self._started = False
         self._outlet = outlet
         self._done = asyncio.get_running_loop().create_future()
         outlet.on_pause, outlet.on_resume = self._transport.pause_reading, self._transport.resume_reading
@@ -122,6 +132,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
             if self._done.done():
                 response: Response = self._done.result()
                 return response
+            if not self._started:
+                raise NotStarted
             raise BackendUnavailableError(
                 f"the worker of this request (pid {self.process.pid}) died: {await self.cause()};"
                 " it is being replaced, the request can be sent again"
@@ -225,6 +237,9 @@ class WorkerPool:
         worker = await self._acquire()
         try:
             response = await worker.answer(request, outlet)
+        except NotStarted:
+            self._replace(worker)
+            return await self.run(request, writer, outlet)
         except asyncio.CancelledError:
             self._spawn(self._reclaim(worker))
             raise

@@ -43,7 +43,7 @@ _RECYCLE_BYTES: Final = 3 << 30
 """Resident memory at which a worker is replaced after its request."""
 
 
-class NotStarted(Exception):  # noqa: N818 - it is no error: the request goes to another worker
+class NotStarted(Exception):
     """The worker was dead before it got the job."""
 
 

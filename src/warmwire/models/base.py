@@ -97,7 +97,7 @@ class PageModel:
         return finish
 
 
-class _LimitReached(Exception):  # noqa: N818 - it ends a handler, it is no error
+class _LimitReached(Exception):
     pass
 
 

@@ -23,8 +23,8 @@ class Conn:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self._frames = FrameReader()
-        self.requests = RequestReader(frames=self._frames)
+        self.frames = FrameReader()
+        self.requests = RequestReader(frames=self.frames)
         self._writing = threading.Lock()
 
     def __enter__(self) -> Conn:
@@ -41,14 +41,21 @@ class Conn:
         Raises EOFError when the peer has closed between two frames, ProtocolError when it closed inside one or broke
         the framing, OSError as the socket does.
         """
-        self._frames.open_blob = bytearray
-        while (frame := self._frames.next_frame()) is None:
-            count = self.sock.recv_into(self._frames.get_buffer())
-            if not count:
-                self._frames.receive_eof()
-                raise EOFError("the peer closed the connection")
-            self._frames.buffer_updated(count)
+        self.frames.open_blob = bytearray
+        while (frame := self.frames.next_frame()) is None:
+            self.receive()
         return frame
+
+    def receive(self) -> None:
+        """Receive once into `frames`. Raises as `read_frame`."""
+        if not self._receive_some():
+            self.frames.receive_eof()
+            raise EOFError("the peer closed the connection")
+
+    def _receive_some(self) -> int:
+        count = self.sock.recv_into(self.frames.get_buffer())
+        self.frames.buffer_updated(count)
+        return count
 
     def write_frame(self, kind: int, payload: bytes | bytearray | memoryview) -> None:
         """Send one frame. Raises FrameTooLargeError before anything is sent."""
@@ -72,13 +79,11 @@ class Conn:
         request that must not be read on; after any of them the connection is good for an error frame only.
         """
         reader = self.requests
-        self._frames.open_blob = reader.open_blob
+        self.frames.open_blob = reader.open_blob
         while (request := reader.next_request()) is None:
-            count = self.sock.recv_into(reader.get_buffer())
-            if not count:
+            if not self._receive_some():
                 reader.receive_eof()
                 raise EOFError("the peer closed the connection")
-            reader.buffer_updated(count)
         return request
 
     def write_request(self, request: Request) -> None:

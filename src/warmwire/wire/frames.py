@@ -10,7 +10,7 @@ and the reader must be thrown away.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from warmwire.wire.errors import FrameTooLargeError, ProtocolError
 from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON, MAX_FRAME
@@ -27,11 +27,8 @@ _FIRST_CHUNK = 1 << 20
 """A JSON payload's buffer starts with at most this and doubles, so that a length alone costs nothing."""
 
 
-class Frame(NamedTuple):
-    """One frame. A blob's payload is the buffer its `open_blob` gave, a JSON payload bytes or a bytearray."""
-
-    type: int
-    payload: Any
+Frame = tuple[int, Any]
+"""Type and payload. A blob's payload is the buffer its `open_blob` gave, a JSON payload bytes or a bytearray."""
 
 
 def encode_header(kind: int, length: int) -> bytes:
@@ -144,7 +141,7 @@ class FrameReader:
         stop = at + length
         if kind == FRAME_JSON and stop <= end:
             self._start = stop
-            return Frame(kind, bytes(self._view[at:stop]))
+            return kind, bytes(self._view[at:stop])
         return self._start_payload(kind, length, at)
 
     def _long_length(self, at: int) -> tuple[int, int]:
@@ -183,4 +180,4 @@ class FrameReader:
         if self._filled < self._length:
             return None
         payload, self._payload, self._target = self._payload, None, None
-        return Frame(self._kind, payload)
+        return self._kind, payload

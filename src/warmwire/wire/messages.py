@@ -119,7 +119,7 @@ class Request(msgspec.Struct, omit_defaults=True):
     thinking: bool | None = None
 
 
-class OutBlock(msgspec.Struct, omit_defaults=True):
+class OutBlock(msgspec.Struct, omit_defaults=True, gc=False):
     """One piece of an answer: text or thinking with a `delta`, or one complete tool_use."""
 
     type: str
@@ -136,7 +136,7 @@ class Usage(msgspec.Struct):
     output_tokens: int = 0
 
 
-class Response(msgspec.Struct, omit_defaults=True):
+class Response(msgspec.Struct, omit_defaults=True, gc=False):
     """One frame of an answer: a block, or the terminal done or error.
 
     `report` is ours: what a model says of its answer besides the text (for a page: confidence and turn). Other

@@ -125,16 +125,17 @@ class RequestReader:
         Raises ProtocolError, WireVersionError or InvalidRequestError; the connection must then be closed.
         """
         while (frame := self._frames.next_frame()) is not None:
+            kind, payload = frame
             if self._request is None:
-                if frame.type != FRAME_JSON:
+                if kind != FRAME_JSON:
                     raise ProtocolError("a blob frame arrived where a request was expected")
-                self._begin(frame.payload)
+                self._begin(payload)
             elif self._announced is None:
-                self._announce(frame.type, frame.payload)
-            elif frame.type == FRAME_JSON:
+                self._announce(kind, payload)
+            elif kind == FRAME_JSON:
                 raise ProtocolError(f"blob of attachment {self._announced.attachment_id!r} is missing")
             else:
-                self._waiting.pop(self._announced.attachment_id).data = frame.payload
+                self._waiting.pop(self._announced.attachment_id).data = payload
                 self._announced = None
             if not self._waiting:
                 request, self._request = self._request, None

@@ -86,10 +86,11 @@ class ResponseWriter:
 
 def decode_response(frame: Frame) -> Response:
     """The response in a frame. Raises ProtocolError for a blob or for JSON that is no response."""
-    if frame.type != FRAME_JSON:
+    kind, payload = frame
+    if kind != FRAME_JSON:
         raise ProtocolError("the host sent a blob frame; answers are JSON frames only")
     try:
-        return _decode(frame.payload)
+        return _decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"the host sent a response that cannot be read: {error}") from None
 
@@ -120,8 +121,8 @@ class Answer:
 
         Unknown response and block types are passed over. Raises the error of an error frame, with the text so far.
         """
-        if response.type == ResponseType.FRAME:
-            block = response.block
+        block = response.block
+        if response.type == "frame":
             if block is not None:
                 if block.type == "text":
                     self._parts.append(block.delta)

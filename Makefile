@@ -1,0 +1,53 @@
+# Two commands: `make demo` reads a scanned PDF, `make test` runs everything that CI runs.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+
+.PHONY: demo test lint types check fuzz quality bench clean
+
+demo: $(STAMPS)/pages
+	$(BIN)/warmwire ocr examples/scan.pdf
+
+test: lint types check fuzz
+
+lint: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMPS)/dev
+	$(BIN)/mypy
+
+check: $(STAMPS)/dev
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=85
+
+fuzz: $(STAMPS)/dev
+	$(BIN)/python -m tests.fuzz --seconds 10
+
+quality: $(STAMPS)/dev
+	$(BIN)/python benchmarks/quality.py
+
+bench: $(STAMPS)/dev
+	$(BIN)/python benchmarks/transfer.py
+
+# The layout, orientation and table packages ask for opencv-python, which needs libGL; the headless build has the same
+# module under the same name and needs nothing, so it is put in place last.
+HEADLESS := $(BIN)/python -m pip install -q --force-reinstall --no-deps opencv-python-headless
+
+$(STAMPS)/venv:
+	$(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS)
+	touch $@
+
+$(STAMPS)/pages: $(STAMPS)/venv pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[pages]'
+	$(HEADLESS)
+	touch $@
+
+$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[all,dev]'
+	$(HEADLESS)
+	touch $@ $(STAMPS)/pages
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -1,0 +1,169 @@
+"""Elements to a docling-core document: one body in reading order, page after page.
+
+List items become nested groups, captions hang on their tables and pictures, text inside a picture is its child,
+running heads and feet are furniture. Every element keeps its page and its box there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from warmwire.documents.record import Reading, ReadPage
+from warmwire.layout.page import Box, Element, Kind, Table
+
+if TYPE_CHECKING:
+    from docling_core.types.doc import DoclingDocument, ProvenanceItem, TableData
+
+_CAPTIONED: Final = (Kind.TABLE, Kind.PICTURE)
+_TEX: Final = re.compile(r"\\[A-Za-z]+|[_^]\{")
+"""What makes a formula TeX, which is what docling-core takes a formula for; others are text."""
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""What no output format can hold."""
+
+
+def build_document(reading: Reading) -> DoclingDocument:
+    """The whole reading as one document. Pages without elements are there too, with their sizes."""
+    from docling_core.types.doc import DoclingDocument, Size
+
+    doc = DoclingDocument(name=PurePath(reading.name).stem)
+    for page in reading.pages:
+        doc.add_page(page_no=page.record.page, size=Size(width=page.width, height=page.height))
+        _Builder(doc, page).add_all()
+    return doc
+
+
+class _Builder:
+    """Adds one page's elements to a document. A list that goes on over a page break starts anew."""
+
+    def __init__(self, doc: DoclingDocument, page: ReadPage) -> None:
+        self._doc = doc
+        self._page = page
+        self._lists: list[tuple[int, bool, Any]] = []
+        """Open lists from the outside in: level, whether it counts, its group."""
+
+    def add_all(self) -> None:
+        elements = self._page.elements
+        captions = _pair_captions(elements)
+        taken = {id(caption) for caption in captions.values()}
+        for index, element in enumerate(elements):
+            if element.kind is not Kind.LIST_ITEM:
+                self._lists.clear()
+            if id(element) not in taken:
+                self._add(element, captions.get(index))
+
+    def _add(self, element: Element, caption: Element | None) -> None:
+        from docling_core.types.doc import ContentLayer, DocItemLabel
+
+        doc, text, prov = self._doc, _clean(element.text), self._prov(element.box, element.text)
+        match element.kind:
+            case Kind.TITLE:
+                doc.add_title(text, prov=prov)
+            case Kind.HEADING:
+                doc.add_heading(text, level=max(element.level, 1), prov=prov)
+            case Kind.LIST_ITEM:
+                self._add_item(element, text, prov)
+            case Kind.TABLE:
+                data = _table_data(element.table or Table(0, 0))
+                doc.add_table(data, caption=self._add_caption(caption), prov=prov)
+            case Kind.PICTURE:
+                picture = doc.add_picture(caption=self._add_caption(caption), prov=prov)
+                if text:
+                    doc.add_text(DocItemLabel.TEXT, text, prov=prov, parent=picture)
+            case Kind.FORMULA if _TEX.search(text):
+                doc.add_formula(text, prov=prov)
+            case Kind.CODE:
+                doc.add_code(text, prov=prov)
+            case Kind.PAGE_HEADER | Kind.PAGE_FOOTER:
+                label = DocItemLabel(element.kind.value)
+                doc.add_text(label, text, prov=prov, content_layer=ContentLayer.FURNITURE)
+            case Kind.FORMULA:
+                doc.add_text(DocItemLabel.TEXT, text, prov=prov)
+            case _:
+                doc.add_text(DocItemLabel(element.kind.value), text, prov=prov)
+
+    def _add_item(self, item: Element, text: str, prov: ProvenanceItem) -> None:
+        lists = self._lists
+        while lists and (lists[-1][0] > item.level or (lists[-1][0] == item.level and lists[-1][1] != item.ordered)):
+            lists.pop()
+        if not lists or lists[-1][0] < item.level:
+            parent = self._last_item(lists[-1][2]) if lists else None
+            lists.append((item.level, item.ordered, self._doc.add_list_group(parent=parent)))
+        group = lists[-1][2]
+        marker = _clean(item.marker) or (f"{len(group.children) + 1}." if item.ordered else "")
+        self._doc.add_list_item(text, enumerated=item.ordered, marker=marker, prov=prov, parent=group)
+
+    def _last_item(self, group: Any) -> Any:
+        """The item that a deeper list belongs to."""
+        return group.children[-1].resolve(self._doc) if group.children else group
+
+    def _add_caption(self, caption: Element | None) -> Any:
+        from docling_core.types.doc import DocItemLabel
+
+        if caption is None:
+            return None
+        prov = self._prov(caption.box, caption.text)
+        return self._doc.add_text(DocItemLabel.CAPTION, _clean(caption.text), prov=prov)
+
+    def _prov(self, box: Box | None, text: str) -> ProvenanceItem:
+        """The element's page and box; the whole page where no box is known."""
+        from docling_core.types.doc import BoundingBox, CoordOrigin, ProvenanceItem
+
+        box = box or Box(0.0, 0.0, self._page.width, self._page.height)
+        bounds = BoundingBox(l=box.left, t=box.top, r=box.right, b=box.bottom, coord_origin=CoordOrigin.TOPLEFT)
+        return ProvenanceItem(page_no=self._page.record.page, bbox=bounds, charspan=(0, len(text)))
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+def _pair_captions(elements: list[Element]) -> dict[int, Element]:
+    """The caption of each table and picture that has one right before or after it, the nearer one first."""
+    pairs = [
+        (_gap(elements[index], caption), index, caption)
+        for at, caption in enumerate(elements)
+        if caption.kind is Kind.CAPTION
+        for index in (at + 1, at - 1)
+        if 0 <= index < len(elements) and elements[index].kind in _CAPTIONED
+    ]
+    found: dict[int, Element] = {}
+    taken: set[int] = set()
+    for _, index, caption in sorted(pairs, key=lambda pair: pair[0]):
+        if index not in found and id(caption) not in taken:
+            found[index] = caption
+            taken.add(id(caption))
+    return found
+
+
+def _gap(one: Element, other: Element) -> float:
+    """The distance between two elements down the page."""
+    if one.box is None or other.box is None:
+        return 0.0
+    return max(0.0, one.box.top - other.box.bottom, other.box.top - one.box.bottom)
+
+
+def _table_data(table: Table) -> TableData:
+    """A table's cells. Without spans only the first row can be a header: Markdown has no second one."""
+    from docling_core.types.doc import TableCell, TableData
+
+    spans = any(cell.rowspan > 1 or cell.colspan > 1 for cell in table.cells)
+    return TableData(
+        num_rows=table.rows,
+        num_cols=table.columns,
+        table_cells=[
+            TableCell(
+                text=_clean(cell.text),
+                start_row_offset_idx=cell.row,
+                end_row_offset_idx=cell.row + cell.rowspan,
+                start_col_offset_idx=cell.column,
+                end_col_offset_idx=cell.column + cell.colspan,
+                row_span=cell.rowspan,
+                col_span=cell.colspan,
+                column_header=cell.header and (spans or cell.row == 0),
+            )
+            for cell in table.cells
+        ],
+    )

@@ -1,0 +1,70 @@
+"""A reading in the formats people ask for. Documents are docling-core's, and so are Markdown, HTML, JSON and text."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Final
+
+from warmwire.documents.document import build_document
+from warmwire.documents.record import Reading
+from warmwire.layout.doctags import write_elements
+
+
+class Format(StrEnum):
+    """Output formats."""
+
+    MD = "md"
+    HTML = "html"
+    JSON = "json"
+    DOCTAGS = "doctags"
+    TEXT = "text"
+
+
+SUFFIX: Final = {
+    Format.MD: ".md",
+    Format.HTML: ".html",
+    Format.JSON: ".json",
+    Format.DOCTAGS: ".dt",
+    Format.TEXT: ".txt",
+}
+
+
+def export(reading: Reading, form: Format) -> str:
+    """The whole reading as text that ends with a newline, or "" where there is nothing at all to say.
+
+    Markdown, HTML and text leave running heads and feet out; JSON and DocTags have everything. JSON is a
+    DoclingDocument with the page records beside it, under "warmwire".
+    """
+    match form:
+        case Format.DOCTAGS:
+            text = _doctags(reading)
+        case Format.JSON:
+            text = _json(reading)
+        case Format.HTML:
+            text = _html(reading)
+        case Format.MD | Format.TEXT:
+            from warmwire.documents.markdown import to_markdown, to_text
+
+            doc = build_document(reading)
+            text = to_markdown(doc) if form is Format.MD else to_text(doc)
+    return text.rstrip("\n") + "\n" if text.strip() else ""
+
+
+def _doctags(reading: Reading) -> str:
+    """Our own writer: it keeps printed numbers, and text that looks like a tag."""
+    pages = (write_elements(page.elements, page.width, page.height) for page in reading.pages)
+    return "<doctag>\n" + "<page_break>\n".join(pages) + "</doctag>"
+
+
+def _json(reading: Reading) -> str:
+    document = build_document(reading).export_to_dict()
+    document["warmwire"] = {"source": reading.name, "pages": [page.record.as_dict() for page in reading.pages]}
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _html(reading: Reading) -> str:
+    from docling_core.transforms.serializer.html import HTMLDocSerializer, HTMLParams
+
+    doc = build_document(reading)
+    return HTMLDocSerializer(doc=doc, params=HTMLParams(traverse_pictures=True)).serialize().text

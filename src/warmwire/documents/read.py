@@ -1,0 +1,225 @@
+"""A document, page by page, to elements: from the file's own text where it has some, from an engine where not.
+
+The next page is prepared (opened, routed, drawn) in a second thread while the engine reads the current one; no more
+than two pages are in memory at once, whatever the length of the document. A page that goes wrong is recorded under
+its own number, keeps what can be kept of it, and does not end the run.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from warmwire.client import DialError, Engine, QueueFullError, Recognition, WarmwireError
+from warmwire.documents.pdf_frame import turn_box
+from warmwire.documents.quality import TRUSTED, text_quality
+from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Status
+from warmwire.documents.route import THRESHOLD, route
+from warmwire.documents.source import Image, Page, PageText, Source
+from warmwire.layout.doctags import parse
+from warmwire.layout.page import Element, Line, Region, RegionKind
+from warmwire.layout.structure import structure
+
+_LOG: Final = logging.getLogger(__name__)
+_BUSY_WAITS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Pauses before a page is offered again to a host whose queue is full, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read: resolution of rendered PDF pages in dots per inch, and the routing rules of `route`."""
+
+    dpi: float = 200.0
+    threshold: float = THRESHOLD
+    force: bool = False
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A page on its way: what the file says of it, and its picture if a model is to read it."""
+
+    page: ReadPage
+    image: Image | None = None
+    fallback: list[Element] = field(default_factory=list)
+
+
+class Reader:
+    """Reads documents with one engine, made by `connect` when the first page needs it and kept until `close`."""
+
+    def __init__(self, connect: Callable[[], Engine], options: Options | None = None) -> None:
+        self._connect = connect
+        self._options = options or Options()
+        self._engine: Engine | None = None
+        self._lost: DialError | None = None
+
+    def read(
+        self, source: Source, numbers: Sequence[int], on_page: Callable[[PageRecord], None] | None = None
+    ) -> Reading:
+        """Read the pages `numbers` (from 1) of a document; `on_page` hears of each when it is done.
+
+        Raises:
+            WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
+        """
+        reading = Reading(source.name)
+        with ThreadPoolExecutor(1, thread_name_prefix="warmwire-prepare") as ahead:
+            coming = [ahead.submit(self._prepare, source, number) for number in numbers[:1]]
+            for index in range(len(numbers)):
+                prepared = coming.pop().result()
+                coming += [ahead.submit(self._prepare, source, number) for number in numbers[index + 1 : index + 2]]
+                reading.pages.append(self._finish(prepared))
+                if on_page is not None:
+                    on_page(prepared.page.record)
+        return reading
+
+    def plan(self, source: Source, numbers: Sequence[int]) -> Iterator[PageRecord]:
+        """Where each page would go, without an engine."""
+        for number in numbers:
+            record = PageRecord(number)
+            try:
+                page = source.page(number - 1)
+                try:
+                    _describe(record, page.text(), self._options)
+                finally:
+                    page.close()
+            except WarmwireError as error:
+                record.status, record.error = Status.FAILED, str(error)
+            yield record
+
+    def close(self) -> None:
+        """Give the engine back."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def _prepare(self, source: Source, number: int) -> _Prepared:
+        """Open a page, decide who reads it, and do all that needs no engine."""
+        started = time.monotonic()
+        prepared = _Prepared(ReadPage(PageRecord(number)))
+        record = prepared.page.record
+        try:
+            page = source.page(number - 1)
+            try:
+                self._look(page, prepared)
+            finally:
+                page.close()
+        except Exception as error:  # one broken page must not end the run, whatever broke in it
+            _fail(record, error)
+        record.seconds = time.monotonic() - started
+        return prepared
+
+    def _look(self, page: Page, prepared: _Prepared) -> None:
+        read, record = prepared.page, prepared.page.record
+        read.width, read.height = page.size
+        text = page.text()
+        _describe(record, text, self._options)
+        if record.route is Route.FILE:
+            read.elements = _structured(text.lines, text, read)
+            return
+        trusted = text_quality("\n".join(line.text for line in text.hidden)) >= TRUSTED
+        prepared.fallback = _structured(text.lines or (text.hidden if trusted else []), text, read)
+        prepared.image = page.render(self._options.dpi)
+
+    def _finish(self, prepared: _Prepared) -> ReadPage:
+        """Let the engine read a page that needs it, and keep what there is where it fails."""
+        page, record = prepared.page, prepared.page.record
+        started = time.monotonic()
+        if prepared.image is not None:
+            self._read_image(prepared.image, page)
+        if record.status is Status.FAILED:
+            page.elements = max(page.elements, prepared.fallback, key=_size)
+            record.status = Status.PARTIAL if _size(page.elements) else Status.FAILED
+        record.seconds = round(record.seconds + time.monotonic() - started, 3)
+        return page
+
+    def _read_image(self, image: Image, page: ReadPage) -> None:
+        record = page.record
+        engine = self._open_engine()
+        try:
+            answer = self._ask(engine, image)
+        except Exception as error:  # see _prepare
+            _fail(record, error)
+            page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
+            return
+        record.engine = answer.backend
+        record.confidence = _number(answer.report.get("confidence"))
+        record.turn = int(_number(answer.report.get("turn")) or 0)
+        page.elements = parse(answer.text, page.width, page.height)
+        if not page.elements and not is_even(image):
+            record.status, record.error = Status.FAILED, "the model found nothing on the page"
+
+    def _open_engine(self) -> Engine:
+        """The engine. Failing to get one at all ends the run: no page could be read."""
+        if self._engine is None:
+            self._engine = self._connect()
+        return self._engine
+
+    def _ask(self, engine: Engine, image: Image) -> Recognition:
+        """Read one picture, waiting while the host is busy; a host that is gone is not called again."""
+        if self._lost is not None:
+            raise self._lost
+        for pause in _BUSY_WAITS:
+            try:
+                return engine.read(image)
+            except QueueFullError:
+                time.sleep(pause)
+            except DialError as error:
+                self._lost = error
+                raise
+        return engine.read(image)
+
+
+def _describe(record: PageRecord, text: PageText, options: Options) -> None:
+    """Put what the file says, and the decision, into the record."""
+    record.route, record.why = route(text, threshold=options.threshold, force=options.force)
+    record.coverage = round(text.coverage, 4)
+    record.largest_image = round(text.largest_image, 4)
+    record.text_quality = text.quality
+    record.hidden_text = sum(len(line.text) for line in text.hidden)
+    if record.route is Route.FILE:
+        record.turn, record.engine = text.turn, "file"
+
+
+def _structured(lines: list[Line], text: PageText, page: ReadPage) -> list[Element]:
+    """The file's own lines as elements. Text that lies on its side is read upright and its boxes turned back."""
+    width, height = (page.height, page.width) if text.turn % 180 else (page.width, page.height)
+    regions = [Region(RegionKind.FIGURE, box) for box in text.figures]
+    elements = structure(lines, width, height, regions=regions, rules=text.rules)
+    if text.turn:
+        for element in elements:
+            if element.box is not None:
+                element.box = turn_box(element.box, -text.turn, width, height)
+    return elements
+
+
+def _fail(record: PageRecord, error: Exception) -> None:
+    record.status = Status.FAILED
+    record.error = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
+    _LOG.debug("page %d failed", record.page, exc_info=error)
+
+
+def _size(elements: list[Element]) -> int:
+    """How much text there is, in characters."""
+    cells = (cell.text for element in elements if element.table for cell in element.table.cells)
+    return sum(len(element.text) for element in elements) + sum(map(len, cells))
+
+
+def _number(value: object) -> float | None:
+    """A number a model reports, None if it is none."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def is_even(image: Image) -> bool:
+    """Whether a picture is empty paper: nearly no place of it is darker than the rest, specks aside."""
+    height, width = (side - side % 4 for side in image.shape[:2])
+    if not height or not width:
+        return True
+    grey = image[:height, :width].mean(axis=2, dtype=np.float32)
+    places = grey.reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
+    return float((places < np.median(places) - 48).mean()) < 2e-4

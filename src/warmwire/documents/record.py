@@ -1,0 +1,75 @@
+"""What every page of a run leaves behind, besides its text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from warmwire.layout.page import Element
+
+
+class Route(StrEnum):
+    """Who reads a page."""
+
+    MODEL = "model"
+    FILE = "file"
+
+
+class Status(StrEnum):
+    """How a page went: all of it, what could be kept of it, or nothing."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class PageRecord:
+    """One page's record.
+
+    `page` is its number in the file, from 1. `coverage` and `largest_image` are shares of the page from 0 to 1,
+    `text_quality` and `confidence` (of the model, None without one) are from 0 to 1, `turn` is in degrees
+    clockwise, `hidden_text` counts characters that nobody sees on the page. `error` says what went wrong.
+    """
+
+    page: int
+    route: Route = Route.FILE
+    why: str = ""
+    coverage: float = 0.0
+    largest_image: float = 0.0
+    text_quality: float = 1.0
+    hidden_text: int = 0
+    turn: int = 0
+    engine: str = ""
+    status: Status = Status.OK
+    confidence: float | None = None
+    seconds: float = 0.0
+    error: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON has it. `seconds` is the one value that differs between two runs."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class ReadPage:
+    """A page that was read: its record, the size of its frame and its elements in reading order."""
+
+    record: PageRecord
+    width: float = 1.0
+    height: float = 1.0
+    elements: list[Element] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Reading:
+    """A document that was read. `pages` are the selected ones, in order, failed ones included."""
+
+    name: str
+    pages: list[ReadPage] = field(default_factory=list)
+
+    @property
+    def troubled(self) -> list[PageRecord]:
+        """The records of pages that are not whole."""
+        return [page.record for page in self.pages if page.record.status is not Status.OK]

@@ -1,0 +1,131 @@
+"""A file as pages, whatever it is: what every kind of input gives the rest of the room.
+
+A page's frame is upright, starts at its top left corner and is measured in the file's own unit: points for a PDF
+(the crop box, after /Rotate), pixels for an image. Lines, rules, pictures and the boxes a model gives all live in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warmwire.client import MAX_IMAGE_AXIS, InputError
+from warmwire.layout.page import Box, Line
+
+Image = NDArray[np.uint8]
+"""Pixels: shape (height, width, 3), uint8, RGB."""
+
+MAX_PIXELS: Final = (64 << 20) // 3
+"""Most pixels of a page's picture: three bytes each, they have to fit one frame of the wire. Larger pages are read
+smaller."""
+
+MAX_STDIN: Final = 1 << 30
+"""Most bytes of a document taken from standard input."""
+
+
+@dataclass(slots=True)
+class PageText:
+    """What a page says of itself, without any model.
+
+    `coverage` is the share of the page under visible text blocks, `largest_image` the share under its largest
+    picture, `quality` how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be
+    turned clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees.
+    """
+
+    lines: list[Line] = field(default_factory=list)
+    hidden: list[Line] = field(default_factory=list)
+    rules: list[Box] = field(default_factory=list)
+    figures: list[Box] = field(default_factory=list)
+    coverage: float = 0.0
+    largest_image: float = 0.0
+    quality: float = 1.0
+    turn: int = 0
+    blank: bool = False
+
+
+class Page(Protocol):
+    """One page. Its methods may be called from any thread, and raise `InputError` where the page is broken."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the upright frame, both above 0."""
+
+    def text(self) -> PageText:
+        """The file's own text."""
+
+    def render(self, dpi: float) -> Image:
+        """The upright picture, at most `MAX_PIXELS`. A picture file has its own pixels whatever `dpi` says."""
+
+    def close(self) -> None:
+        """Free what the page holds."""
+
+
+class Source(Protocol):
+    """An open file of pages."""
+
+    @property
+    def name(self) -> str:
+        """The file's name, "stdin" for standard input."""
+
+    def __len__(self) -> int:
+        """The number of pages, at least 1."""
+
+    def page(self, index: int) -> Page:
+        """Open a page, counted from 0. Raises `InputError` when it is broken."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+def open_source(path: str, password: str = "") -> Source:
+    """Open a document; "-" is standard input. The kind is told from the bytes, never from the name.
+
+    Raises:
+        InputError: there is no such file, it is no document of a known kind, or the password is wrong.
+    """
+    if path == "-":
+        data = _read_stdin()
+        return _open("stdin", data, data[:1024], password)
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{path} is a directory; give the files in it")
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(1024)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return _open(path, file, head, password)
+
+
+def _read_stdin() -> bytes:
+    import sys
+
+    data = sys.stdin.buffer.read(MAX_STDIN + 1)
+    if len(data) > MAX_STDIN:
+        raise InputError(f"standard input is over {MAX_STDIN >> 30} GiB; give the file's path instead")
+    return data
+
+
+def _open(name: str, data: Path | bytes, head: bytes, password: str) -> Source:
+    if not head:
+        raise InputError(f"{name}: the file is empty (0 bytes)")
+    if b"%PDF-" in head:
+        from warmwire.documents.pdf import PdfSource
+
+        return PdfSource(name, data, password)
+    from warmwire.documents.images import ImageSource
+
+    return ImageSource(name, data)
+
+
+def fit_scale(width: float, height: float, scale: float) -> float:
+    """`scale`, or less where `width` by `height` times it would be over a cap of the wire."""
+    room = 0.998 * MAX_PIXELS  # each axis is rounded up to whole pixels afterwards
+    largest = min((room / (width * height)) ** 0.5, (MAX_IMAGE_AXIS - 1) / max(width, height))
+    return float(min(scale, largest))

@@ -1,0 +1,206 @@
+"""Tables without ruling lines: rows of short texts that line up under each other.
+
+Rows of several cells that follow each other at even steps are a candidate. Strips of white that nearly no row
+crosses part its columns. It is a table when its cells say so: figures under each other, a bold head over plain
+rows, or a layout model that saw a table there. It is none when its columns read as prose, as list markers, or as
+labels ("Date:") beside their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from warmwire.layout.markers import markers_of
+from warmwire.layout.page import Box, Line
+from warmwire.layout.rows import bounds, is_prose, is_value, join_runs, rows_of
+from warmwire.layout.tables import Found, Slot, build
+
+MIN_GAP = 0.7
+"""Narrowest white between two columns, in units of the body size."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """Cells from left to right; each is one line made of runs that stand close."""
+
+    cells: list[list[Line]]
+
+    @property
+    def box(self) -> Box:
+        return bounds(run.box for cell in self.cells for run in cell)
+
+    @property
+    def boxes(self) -> list[Box]:
+        return [bounds(run.box for run in cell) for cell in self.cells]
+
+
+def aligned_table(
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
+) -> Found | None:
+    """The first table among `lines`, or None.
+
+    `size` is the body size, `obstacles` are boxes a table cannot go over, `seen` where a layout model saw tables.
+    """
+    rows = [_row(row, size) for row in rows_of(lines)]
+    for group in _groups(rows, size, obstacles):
+        edges = _column_edges(group, size)
+        group = _without_crossings(group, edges)
+        if len(group) >= 2 and _is_table(group, edges, seen):
+            return _build(_merge_wrapped(group, edges, size), edges)
+    return None
+
+
+def _row(runs: Sequence[Line], size: float) -> _Row:
+    cells: list[list[Line]] = []
+    for run in runs:
+        if cells and run.box.left - cells[-1][-1].box.right < MIN_GAP * size:
+            cells[-1].append(run)
+        else:
+            cells.append([run])
+    return _Row(cells)
+
+
+def _groups(rows: Sequence[_Row], size: float, obstacles: Sequence[Box]) -> list[list[_Row]]:
+    """Runs of rows at even steps that begin and end with several cells and have no two single ones in a row."""
+    groups: list[list[_Row]] = []
+    for row in rows:
+        last = groups[-1][-1] if groups else None
+        near = last is not None and row.box.centre[1] - last.box.centre[1] < 3.5 * size
+        apart = last is None or any(last.box.bottom < box.centre[1] < row.box.top for box in obstacles)
+        single = last is not None and len(last.cells) == 1 and len(row.cells) == 1
+        if near and not apart and not single:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [part for group in groups for part in _even(group) if sum(len(row.cells) > 1 for row in part) >= 2]
+
+
+def _even(group: list[_Row]) -> list[list[_Row]]:
+    """Cut a group where the step from row to row is twice the usual one, and trim single cells at its ends."""
+    steps = [below.box.centre[1] - above.box.centre[1] for above, below in pairwise(group)]
+    usual = median(steps) if steps else 0.0
+    parts, part = [], group[:1]
+    for step, row in zip(steps, group[1:], strict=True):
+        if step > 1.9 * usual:
+            parts.append(part)
+            part = []
+        part.append(row)
+    parts.append(part)
+    for part in parts:
+        while part and len(part[0].cells) == 1:
+            part.pop(0)
+        while part and len(part[-1].cells) == 1:
+            part.pop()
+    return parts
+
+
+def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float]]:
+    """The strips of white between columns, from left to right: (start, end) of each."""
+    rows = [row for row in group if len(row.cells) > 1]
+    allowed = 0 if len(rows) < 4 else max(1, len(rows) // 10)
+    events = sorted((x, step) for row in rows for box in row.boxes for x, step in ((box.left, 1), (box.right, -1)))
+    strips = []
+    covered, start = 0, None
+    for x, step in events:
+        covered += step
+        if covered <= allowed and start is None:
+            start = x
+        elif covered > allowed and start is not None:
+            if x - start >= MIN_GAP * size:
+                strips.append((start, x))
+            start = None
+    return [strip for strip in strips if strip[0] > min(row.box.left for row in rows)]
+
+
+def _column(box: Box, edges: Sequence[tuple[float, float]]) -> tuple[int, int]:
+    """First and last column a cell reaches into."""
+    first = sum((start + end) / 2 <= box.left + 0.2 * (end - start) for start, end in edges)
+    last = sum((start + end) / 2 < box.right - 0.2 * (end - start) for start, end in edges)
+    return first, max(first, last)
+
+
+def _without_crossings(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
+    """The longest part of a group whose single cells stay within one column."""
+    parts: list[list[_Row]] = [[]]
+    for row in group:
+        if len(row.cells) == 1 and len(set(_column(row.boxes[0], edges))) > 1:
+            parts.append([])
+        else:
+            parts[-1].append(row)
+    best = max(parts, key=len)
+    while best and len(best[-1].cells) == 1:
+        best.pop()
+    while best and len(best[0].cells) == 1:
+        best.pop(0)
+    return best
+
+
+def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen: Sequence[Box]) -> bool:
+    count = len(edges) + 1
+    columns: list[list[Line]] = [[] for _ in range(count)]
+    for row in group:
+        for cell, box in zip(row.cells, row.boxes, strict=True):
+            columns[_column(box, edges)[0]].append(join_runs(cell))
+    wide = sum(len(row.cells) > 1 for row in group)
+    if count < 2 or wide < 2 or sum(map(len, columns)) < 0.5 * count * len(group):
+        return False
+    if any(_mostly(column, lambda line: line.text.rstrip().endswith((":", "："))) for column in columns):
+        return False
+    if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
+        return False
+    prose = sum(is_prose(column) for column in columns)
+    if prose > 1 or (prose and count == 2 and not _mostly(columns[1], lambda line: is_value(line.text))):
+        return False
+    valued = sum(_mostly(column, lambda line: is_value(line.text), 0.6) for column in columns)
+    box = bounds(row.box for row in group)
+    backed = any(box.intersection(other) >= 0.6 * min(box.area, other.area) for other in seen)
+    if wide < 3 and not (backed or (count > 2 and valued > 1)):
+        return False
+    headed = all(line.bold for cell in group[0].cells for line in cell) and not any(
+        line.bold for row in group[1:] for cell in row.cells[1:] for line in cell
+    )
+    return (
+        backed or valued > (columns[0] != [] and is_value(columns[0][0].text)) or (headed and count > 2) or valued > 0
+    )
+
+
+def _mostly(column: Sequence[Line], test: Callable[[Line], bool], share: float = 0.5) -> bool:
+    return bool(column) and sum(test(line) for line in column) >= share * len(column)
+
+
+def _merge_wrapped(group: list[_Row], edges: Sequence[tuple[float, float]], size: float) -> list[_Row]:
+    """Join to the row above what only goes on with its cells: a close row with nothing in the first column."""
+    steps = [below.box.centre[1] - above.box.centre[1] for above, below in pairwise(group)]
+    close = 1.6 * size
+    spread = median(steps) > 1.2 * min(steps) if steps else False
+    merged = group[:1]
+    for step, row in zip(steps, group[1:], strict=True):
+        first = min(_column(box, edges)[0] for box in row.boxes)
+        words = not any(is_value(join_runs(cell).text) for cell in row.cells)
+        if first > 0 and words and step < close and (spread or len(row.cells) == 1):
+            merged[-1] = _Row([*merged[-1].cells, *row.cells])
+        else:
+            merged.append(row)
+    return merged
+
+
+def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> Found:
+    slots: list[Slot] = []
+    count = len(edges) + 1
+    for r, row in enumerate(group):
+        spans = [(_column(box, edges), cell) for cell, box in zip(row.cells, row.boxes, strict=True)]
+        taken: dict[int, Slot] = {}
+        for (first, last), cell in spans:
+            holder = taken.get(first)
+            if holder is not None:
+                holder.lines += cell
+                continue
+            last = last if all(c not in taken for c in range(first, last + 1)) else first
+            slot = Slot(r, first, 1, last - first + 1, list(cell))
+            taken.update(dict.fromkeys(range(first, last + 1), slot))
+        missing = [Slot(r, c, 1, 1, []) for c in range(count) if c not in taken]
+        slots += [*{id(slot): slot for slot in taken.values()}.values(), *missing]
+    return build(slots, len(group), count, bounds(row.box for row in group))

@@ -1,0 +1,144 @@
+"""Reading order: a page cut along its gutters.
+
+A gutter is an upright strip of white with text on both sides. Nothing crosses it, so what does cross (a wide
+heading, a table, a figure over both columns) bounds it above and below. The page is cut at its best gutter into
+what is above, the left side, the right side and what is below, and each of these again, until no gutter is left;
+what remains is one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from warmwire.layout.alignment import aligned_table
+from warmwire.layout.page import Box, Element, Line
+from warmwire.layout.rows import bounds, is_value, same_row, size_of
+
+Item = Line | Element
+"""Something with a place: a line, or a whole element (a table, a picture) whose box is known."""
+
+MIN_GUTTER = 0.8
+"""Narrowest gutter, in units of the body size."""
+
+
+def box_of(item: Item) -> Box:
+    if item.box is None:
+        raise ValueError("an element without a box has no place in the reading order")
+    return item.box
+
+
+@dataclass(frozen=True, slots=True)
+class _Gutter:
+    score: float
+    above: list[Item]
+    left: list[Item]
+    right: list[Item]
+    below: list[Item]
+
+
+def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = ()) -> list[list[Item]]:
+    """Columns in reading order, each from top to bottom.
+
+    Tables without rules are found on the way, before a gutter could part their columns, and stand as elements.
+    `size` is the page's body size, `seen` are the boxes where a layout model saw tables.
+    """
+    items = _with_tables(items, size, seen)
+    if len(items) > 2 and (gutter := _best_gutter(items, size)) is not None:
+        parts = (gutter.above, gutter.left, gutter.right, gutter.below)
+        return [column for part in parts for column in columns(part, size, seen)]
+    return [sorted(items, key=lambda item: box_of(item).centre[1])] if items else []
+
+
+def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> list[Item]:
+    """`items` with the lines of each aligned table replaced by the table."""
+    items = list(items)
+    while True:
+        obstacles = [box_of(item) for item in items if isinstance(item, Element)]
+        found = aligned_table([item for item in items if isinstance(item, Line)], size, obstacles, seen)
+        if found is None:
+            return items
+        used = {id(line) for line in found.used}
+        items = [*(item for item in items if id(item) not in used), found.element]
+
+
+def _best_gutter(items: Sequence[Item], size: float) -> _Gutter | None:
+    ordered = sorted(items, key=lambda item: box_of(item).centre[1])
+    found: list[_Gutter] = []
+    edge = float("-inf")
+    for left in sorted(box_of(item).left for item in ordered):
+        if left - edge > 0.3 * size:  # edges closer than that belong to one column
+            edge = left
+            found += _gutters_at(ordered, edge - 0.1 * size, size)
+    return max(found, key=lambda gutter: gutter.score, default=None)
+
+
+def _gutters_at(ordered: list[Item], x: float, size: float) -> list[_Gutter]:
+    """Gutters that end at `x`: one for each stretch of the page that nothing crosses there."""
+    found = []
+    start = 0
+    crossing = [i for i, item in enumerate(ordered) if box_of(item).left < x < box_of(item).right]
+    for end in [*crossing, len(ordered)]:
+        if end - start >= 3:
+            gutter = _gutter(ordered[:start], ordered[start:end], ordered[end:], x, size)
+            if gutter is not None:
+                found.append(gutter)
+        start = end + 1
+    return found
+
+
+def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float, size: float) -> _Gutter | None:
+    left = [item for item in stretch if box_of(item).right <= x]
+    right = [item for item in stretch if box_of(item).left >= x]
+    if not left or not right:
+        return None
+    above, below = list(above), list(below)
+    if below:
+        _yield_headings(left, right, below)
+    if not left:
+        return None
+    one, other = bounds(map(box_of, left)), bounds(map(box_of, right))
+    width = other.left - one.right
+    height = min(one.bottom, other.bottom) - max(one.top, other.top)
+    shared_left = [item for item in left if box_of(item).bottom > other.top and box_of(item).top < other.bottom]
+    shared_right = [item for item in right if box_of(item).bottom > one.top and box_of(item).top < one.bottom]
+    if width < MIN_GUTTER * size or height < 1.5 * size or not _is_column(shared_left, size):
+        return None
+    if not _is_column(shared_right, size) or _reads_across(shared_left, shared_right):
+        return None
+    return _Gutter(height * min(width, 4 * size), above, left, right, below)
+
+
+def _yield_headings(left: list[Item], right: list[Item], below: list[Item]) -> None:
+    """Move headings at the foot of the left side, under all of the right side, to what follows: they open it."""
+    foot = max(box_of(item).bottom for item in right)
+    while left and box_of(left[-1]).top > foot and _larger(left[-1], below[0]):
+        below.insert(0, left.pop())
+
+
+def _larger(item: Item, following: Item) -> bool:
+    if not isinstance(item, Line) or not isinstance(following, Line):
+        return False
+    return size_of(item) > 1.08 * size_of(following) or bool(item.bold and following.bold is False)
+
+
+def _is_column(items: list[Item], size: float) -> bool:
+    """Whether items can be one side of a gutter: two rows at least, and wider than list markers are."""
+    if any(isinstance(item, Element) for item in items):
+        return True
+    wide = any(box_of(item).width > 2.5 * size for item in items)
+    return wide and len(items) > 1 and not all(same_row(box_of(items[0]), box_of(item)) for item in items)
+
+
+def _reads_across(left: list[Item], right: list[Item]) -> bool:
+    """Whether two sides are labels and their values, which are read row by row and not side by side."""
+    lines = [item for item in left if isinstance(item, Line)]
+    values = [item for item in right if isinstance(item, Line)]
+    if len(lines) < len(left) or len(values) < len(right):
+        return False
+    paired = sum(any(same_row(value.box, line.box) for line in lines) for value in values)
+    if paired < 0.7 * len(values) or median(len(line.text) for line in lines) > 40:
+        return False
+    labels = sum(line.text.rstrip().endswith((":", "：")) for line in lines)
+    return labels >= 0.5 * len(lines) or sum(is_value(value.text) for value in values) >= 0.6 * len(values)

@@ -1,0 +1,116 @@
+"""List markers: what opens a list item, and whether it really does.
+
+A bullet speaks for itself. A number or letter does not: "15. November" opens a date, "5. " may be where a
+sentence broke. It opens an item when a neighbour of the same style stands beside it at the same indent and counts
+on from it, or back to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from warmwire.layout.page import Line
+
+_BULLET = re.compile(r"([•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·∙⁃❑❒★])\s*(?=\S)")
+_DASH = re.compile(r"([-–—*+])\s+(?=\S)")
+_BOX = re.compile(r"(\[[ xX✓✗]?\]|[☐☑☒□✅])\s*(?=\S)")
+_COUNT = re.compile(r"(\(?)(\d{1,3}|[a-z]|[A-Z]|[ivxIVX]{2,5})([.)]|\.\))(\s*)(?=\S)")
+_CIRCLED = re.compile(r"([①-⑳])\s*(?=\S)")
+_ROMAN = {"i": 1, "v": 5, "x": 10}
+
+
+class Style(StrEnum):
+    BULLET = "bullet"
+    CHECKED = "checked"
+    UNCHECKED = "unchecked"
+    NUMBER = "number"
+    LOWER = "lower"
+    UPPER = "upper"
+    ROMAN = "roman"
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What opens a list item: `text` as printed, what it counts (0 for a bullet), and the item's own text.
+
+    `frame` tells the ways to write a number apart, "1." from "1)" and "(1)"; `sure` is false where the marker is
+    not set off from the text by a space.
+    """
+
+    style: Style
+    text: str
+    rest: str
+    value: int = 0
+    frame: str = ""
+    sure: bool = True
+
+    @property
+    def ordered(self) -> bool:
+        return self.value > 0
+
+
+def markers_of(text: str) -> list[Marker]:
+    """Every way to read the start of `text` as a list marker, the likeliest first."""
+    if match := _BOX.match(text):
+        checked = bool(re.search(r"[xX✓✗☑☒✅]", match[1]))
+        return [Marker(Style.CHECKED if checked else Style.UNCHECKED, match[1], text[match.end() :])]
+    if match := _BULLET.match(text) or _DASH.match(text):
+        return [Marker(Style.BULLET, match[1], text[match.end() :])]
+    if match := _CIRCLED.match(text):
+        return [Marker(Style.NUMBER, match[1], text[match.end() :], ord(match[1]) - 0x245F, "○")]
+    match = _COUNT.match(text)
+    if match is None:
+        return []
+    opening, count, closing, space = match.groups()
+    printed, rest = f"{opening}{count}{closing}", text[match.end() :]
+    return [
+        Marker(style, printed, rest, value, f"{opening}{closing}", bool(space))
+        for style, value in _readings(count)
+        if value > 0
+    ]
+
+
+def _readings(count: str) -> list[tuple[Style, int]]:
+    if count.isdigit():
+        return [(Style.NUMBER, int(count))]
+    readings = []
+    if len(count) == 1:
+        readings.append((Style.LOWER if count.islower() else Style.UPPER, ord(count.lower()) - 96))
+    if set(count.lower()) <= set(_ROMAN):
+        readings.append((Style.ROMAN, _roman(count.lower())))
+    return readings
+
+
+def _roman(count: str) -> int:
+    values = [_ROMAN[letter] for letter in count]
+    return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))
+
+
+def find_markers(lines: Sequence[Line], size: float) -> list[Marker | None]:
+    """The list marker of every line of one column, or None; `size` is the body size, the measure of indents."""
+    readings = [markers_of(line.text) for line in lines]
+    found: list[Marker | None] = [None] * len(lines)
+    counted: list[tuple[int, Marker]] = []
+    for i, options in enumerate(readings):
+        if options and not options[0].ordered:
+            found[i] = options[0]
+        counted += [(i, marker) for marker in options if marker.ordered]
+    for place, (i, marker) in enumerate(counted):
+        around = [*reversed(counted[max(0, place - 60) : place]), *counted[place + 1 : place + 61]]
+        if found[i] is None and any(_neighbours(lines, i, marker, j, other, size) for j, other in around):
+            found[i] = marker
+    return found
+
+
+def _neighbours(lines: Sequence[Line], i: int, marker: Marker, j: int, other: Marker, size: float) -> bool:
+    """Whether two markers belong to one list and follow each other in it."""
+    if i == j or (marker.style, marker.frame) != (other.style, other.frame):
+        return False
+    step = other.value - marker.value
+    one, two = lines[i].box, lines[j].box
+    # Numbers may be set flush right ("9." above "10."), so either edge of the marker may line up.
+    aligned = abs(one.left - two.left) < (1.2 if len(marker.text) != len(other.text) else 0.8) * size
+    return aligned and step == (1 if j > i else -1)

@@ -1,0 +1,146 @@
+"""The lines of one column to paragraphs.
+
+A paragraph ends where the next line stands further off than lines of one paragraph do, is set in another size or
+weight, opens a list item, or is indented as first lines are; or where a line stops well short of the margin at
+the end of a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from warmwire.layout.markers import Marker, find_markers, markers_of
+from warmwire.layout.page import Box, Line
+from warmwire.layout.rows import bounds, is_value, join_runs, rows_of, size_of
+
+MAX_SIZE_STEP = 1.13
+"""Sizes of lines of one paragraph differ by less than this factor (recognised sizes are rough)."""
+
+_ENDS = (".", "!", "?", ":", "…", ".”", '."', "。", "！", "？", ".)", ";", "；", "：")
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Neighbouring lines of one column that belong together; a list item has its marker."""
+
+    lines: list[Line]
+    marker: Marker | None = None
+
+    @property
+    def box(self) -> Box:
+        return bounds(line.box for line in self.lines)
+
+    @property
+    def size(self) -> float:
+        return median(size_of(line) for line in self.lines)
+
+    @property
+    def bold(self) -> bool:
+        return all(line.bold for line in self.lines)
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each line, the first without its list marker."""
+        texts = [line.text for line in self.lines]
+        return [self.marker.rest, *texts[1:]] if self.marker else texts
+
+
+def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
+    """The paragraphs of one column, from top to bottom; `size` is the page's body size."""
+    rows = [line for row in rows_of(lines) for line in join_row(row, size)]
+    if not rows:
+        return []
+    column = bounds(line.box for line in rows)
+    markers = find_markers(rows, size)
+    pitch = _pitch(rows)
+    found: list[Paragraph] = []
+    for i, line in enumerate(rows):
+        following = rows[i + 1] if i + 1 < len(rows) else None
+        if found and markers[i] is None and not _breaks(found[-1], line, following, column, pitch, size):
+            found[-1].lines.append(line)
+        else:
+            found.append(Paragraph([line], markers[i]))
+    return found
+
+
+def join_row(row: Sequence[Line], size: float) -> list[Line]:
+    """Join neighbours in a row: near ones, a list marker and its text, a label and its value."""
+    joined: list[list[Line]] = []
+    for run in row:
+        if joined and _belongs(joined[-1][-1], run, size):
+            joined[-1].append(run)
+        else:
+            joined.append([run])
+    return [join_runs(runs) for runs in joined]
+
+
+def _belongs(left: Line, right: Line, size: float) -> bool:
+    gap = right.box.left - left.box.right
+    if gap < 0.9 * size:
+        return True
+    if markers_of(f"{left.text} x") and len(left.text) <= 5:
+        return gap < 4 * size
+    return left.text.rstrip().endswith((":", "：")) or (is_value(right.text) and not is_value(left.text))
+
+
+def _pitch(lines: Sequence[Line]) -> float:
+    """The usual distance between lines of one paragraph, in units of their size: the lower quarter of all."""
+    steps = sorted(
+        (below.box.centre[1] - above.box.centre[1]) / max(size_of(above), size_of(below))
+        for above, below in pairwise(lines)
+        if below.box.left < above.box.right and above.box.left < below.box.right
+    )
+    steps = [step for step in steps if 0.5 < step < 2.6]
+    return steps[len(steps) // 4] if steps else 1.5
+
+
+def _breaks(paragraph: Paragraph, line: Line, following: Line | None, column: Box, pitch: float, size: float) -> bool:
+    """Whether `line` opens a new paragraph below `paragraph`."""
+    last = paragraph.lines[-1]
+    step = (line.box.centre[1] - last.box.centre[1]) / max(size_of(last), size_of(line))
+    small, large = sorted((size_of(last), size_of(line)))
+    if large > MAX_SIZE_STEP * small or _weight_changes(last, line, paragraph, following):
+        return True
+    if step < 0.3 or step > 1.35 * pitch:  # beside the last line, or well below it
+        return True
+    if last.box.left > line.box.right or line.box.left > last.box.right:
+        return True
+    short = last.box.right < column.right - 0.12 * column.width
+    ended = last.text.rstrip().endswith(_ENDS)
+    if ended and (short or len(paragraph.lines) > 1) and step > 1.09 * pitch:
+        return True
+    if step > 1.18 * pitch and (ended or short):
+        return True
+    if paragraph.marker is not None:
+        return _leaves_item(paragraph, line, short, size)
+    if ended and short and last.box.right < column.right - 0.3 * column.width:
+        return True
+    return _indented(last, line, following, size)
+
+
+def _weight_changes(last: Line, line: Line, paragraph: Paragraph, following: Line | None) -> bool:
+    """Whether bold text ends or begins here; a bold line inside a paragraph of plain ones may be emphasis."""
+    if last.bold is None or line.bold is None or last.bold == line.bold:
+        return False
+    if last.bold:
+        return paragraph.bold
+    return following is None or following.bold is not False or line.text[:1].isupper()
+
+
+def _leaves_item(item: Paragraph, line: Line, short: bool, size: float) -> bool:
+    """Whether `line` is no continuation of a list item: it stands left of the item's text."""
+    if len(item.lines) > 1:
+        return abs(line.box.left - item.lines[-1].box.left) > 0.8 * size
+    hangs = line.box.left > item.lines[0].box.left + 0.5 * size
+    return not hangs and (short or line.box.left < item.lines[0].box.left - 0.5 * size)
+
+
+def _indented(last: Line, line: Line, following: Line | None, size: float) -> bool:
+    """Whether `line` is set in as the first line of a paragraph is."""
+    indent = line.box.left - last.box.left
+    if not 0.8 * size < indent < 4 * size:
+        return False
+    return following is None or abs(following.box.left - last.box.left) < 0.5 * size

@@ -1,0 +1,103 @@
+"""Runs of text to rows, and rows to whole lines.
+
+A recogniser cuts a printed line wherever there is a wide gap: a list marker stands alone, a label is apart from
+its value. Runs on one baseline make a row; near neighbours in a row make a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from warmwire.layout.page import Box, Line
+
+_CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
+
+
+def size_of(line: Line) -> float:
+    """The line's font size, or its box's height where it has none."""
+    return line.size or line.box.height
+
+
+def body_size(lines: Iterable[Line]) -> float:
+    """The size most letters of the page are set in; 1 for a page without text."""
+    sizes = sorted((size_of(line), len(line.text)) for line in lines)
+    half = sum(count for _, count in sizes) / 2
+    for size, count in sizes:
+        half -= count
+        if half <= 0:
+            return max(size, 1e-6)
+    return 1.0
+
+
+def bounds(boxes: Iterable[Box]) -> Box:
+    """The smallest box around `boxes`, of which there is at least one."""
+    left, top, right, bottom = zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True)
+    return Box(min(left), min(top), max(right), max(bottom))
+
+
+def same_row(one: Box, other: Box) -> bool:
+    """Whether two boxes stand on one baseline: their centres differ by less than half the lower one's height."""
+    return abs(one.centre[1] - other.centre[1]) < 0.5 * min(one.height, other.height)
+
+
+def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
+    """Rows from top to bottom, each from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.box.centre[1]):
+        row = next((row for row in reversed(rows[-3:]) if all(same_row(line.box, one.box) for one in row)), None)
+        if row is None or any(_overlap(line.box, one.box) > 0.3 for one in row):
+            rows.append([line])
+        else:
+            row.append(line)
+    for row in rows:
+        row.sort(key=lambda line: line.box.left)
+    return rows
+
+
+def _overlap(one: Box, other: Box) -> float:
+    """Shared width, as a share of the narrower box."""
+    shared = min(one.right, other.right) - max(one.left, other.left)
+    return shared / max(min(one.width, other.width), 1e-6)
+
+
+def join_runs(runs: Sequence[Line]) -> Line:
+    """One line of several runs, left to right."""
+    if len(runs) == 1:
+        return runs[0]
+    longest = max(runs, key=lambda run: len(run.text))
+    letters = sum(len(run.text) for run in runs) or 1
+    return replace(
+        longest,
+        box=bounds(run.box for run in runs),
+        text=join_words(run.text for run in runs),
+        confidence=sum(run.confidence * len(run.text) for run in runs) / letters,
+        bold=None if any(run.bold is None for run in runs) else all(run.bold for run in runs),
+    )
+
+
+def join_words(texts: Iterable[str]) -> str:
+    """Pieces of one text with a space between, but none between Chinese or Japanese letters."""
+    joined = ""
+    for text in texts:
+        tight = joined and text and _CJK.match(joined[-1]) and _CJK.match(text[0])
+        joined += text if tight or not joined else f" {text}"
+    return joined
+
+
+def is_value(text: str) -> bool:
+    """Whether `text` is a number, an amount, a date or a code rather than words: at least half is figures."""
+    digits = sum(char.isdigit() for char in text)
+    return digits > 0 and digits + len(_VALUE.findall(re.sub(r"\d", "", text))) >= 0.5 * len(text)
+
+
+def is_prose(lines: Sequence[Line]) -> bool:
+    """Whether lines of one column run on as text does: long, and mostly of one width."""
+    if len(lines) < 2:
+        return False
+    widest = max(line.box.width for line in lines)
+    long = median(len(line.text) * (2 if _CJK.search(line.text) else 1) for line in lines) >= 22
+    return long and median(line.box.width for line in lines) >= 0.75 * widest

@@ -1,0 +1,102 @@
+"""Where a page's lines lie: its turn and skew, and the way back to the page as it came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warmwire.layout.page import Box
+
+Pixels = NDArray[np.uint8]
+Quads = NDArray[np.float32]
+
+MIN_SKEW = 0.15
+"""A page askew by less than that, in degrees, is straight."""
+MAX_SKEW = 12.0
+"""Lines at a larger angle are not the page's own (a stamp, a watermark)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How the straight page lies in the image as it came.
+
+    The image came turned by `turn` degrees clockwise; turned back it is `width` by `height` pixels, and its lines
+    fall by `skew` degrees to the right.
+    """
+
+    turn: int
+    skew: float
+    width: int
+    height: int
+
+    def straighten(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Points of the upright page (..., 2) on the straight one: turned about the page's middle."""
+        return _rotate(points, -self.skew, self.width / 2, self.height / 2)
+
+    def original(self, box: Box) -> Box:
+        """A box of the straight page in the frame of the image as it came."""
+        corners = np.array(
+            [[box.left, box.top], [box.right, box.top], [box.right, box.bottom], [box.left, box.bottom]], np.float32
+        )
+        points = _rotate(corners, self.skew, self.width / 2, self.height / 2)
+        x, y = points[:, 0], points[:, 1]
+        if self.turn == 90:
+            x, y = self.height - y, x
+        elif self.turn == 180:
+            x, y = self.width - x, self.height - y
+        elif self.turn == 270:
+            x, y = y, self.width - x
+        return Box(float(x.min()), float(y.min()), float(x.max()), float(y.max()))
+
+
+def _rotate(points: NDArray[np.float32], degrees: float, x: float, y: float) -> NDArray[np.float32]:
+    """Points turned clockwise (y grows downwards) about (x, y)."""
+    cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    centre = np.array([x, y], np.float32)
+    turned: NDArray[np.float32] = (points - centre) @ np.array([[cos, sin], [-sin, cos]], np.float32) + centre
+    return turned
+
+
+def upright(image: Pixels, turn: int) -> Pixels:
+    """An image that came turned by `turn` degrees clockwise, turned back."""
+    return np.ascontiguousarray(np.rot90(image, turn // 90)) if turn else image
+
+
+def skew_of(quads: Quads) -> float:
+    """The angle the page's lines fall by, in degrees: the middle one, long lines counting more; 0 without lines."""
+    along = (quads[:, 1] - quads[:, 0] + quads[:, 2] - quads[:, 3]) / 2
+    across = np.linalg.norm(quads[:, 3] - quads[:, 0], axis=1)
+    lengths = np.linalg.norm(along, axis=1)
+    angles = np.degrees(np.arctan2(along[:, 1], along[:, 0]))
+    use = (lengths > 5 * across) & (np.abs(angles) < MAX_SKEW)
+    if not use.any():
+        return 0.0
+    order = np.argsort(angles[use])
+    weights = np.cumsum(lengths[use][order])
+    skew = float(angles[use][order][np.searchsorted(weights, weights[-1] / 2)])
+    return skew if abs(skew) >= MIN_SKEW else 0.0
+
+
+def straight_image(image: Pixels, skew: float) -> Pixels:
+    """The upright page turned so that its lines are level; its size stays, what is new is white."""
+    if not skew:
+        return image
+    import cv2
+
+    height, width = image.shape[:2]
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), skew, 1.0)
+    return np.asarray(cv2.warpAffine(image, matrix, (width, height), borderValue=(255, 255, 255)), np.uint8)
+
+
+def straight_boxes(quads: Quads, frame: Frame) -> list[Box]:
+    """The lines' boxes on the straight page: as long and as high as the lines are, about their middles."""
+    straight = frame.straighten(quads)
+    middles = straight.mean(axis=1)
+    widths = np.linalg.norm(quads[:, 1] - quads[:, 0] + quads[:, 2] - quads[:, 3], axis=1) / 2
+    heights = np.linalg.norm(quads[:, 3] - quads[:, 0] + quads[:, 2] - quads[:, 1], axis=1) / 2
+    return [
+        Box(float(x - w / 2), float(y - h / 2), float(x + w / 2), float(y + h / 2))
+        for (x, y), w, h in zip(middles, widths, heights, strict=True)
+    ]

@@ -1,0 +1,84 @@
+"""From places of lines to lines of text: cut out, read, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warmwire.layout.page import Box, Line
+from warmwire.models.pages.engines import Pixels, Quads, Reading
+from warmwire.models.pages.ink import Ink, dark, leading_mark, measure
+
+BOLD = 1.3
+"""Strokes this much wider than the page's usual ones, for the letters' size, are bold."""
+
+
+def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
+    """The image of one line, level; at least one pixel each way."""
+    import cv2
+
+    width = max(1, round(float(max(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[3])))))
+    height = max(1, round(float(max(np.linalg.norm(quad[3] - quad[0]), np.linalg.norm(quad[2] - quad[1])))))
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+    matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
+    warped = cv2.warpPerspective(image, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(warped, np.uint8)
+
+
+def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box]) -> tuple[Quads, list[Box]]:
+    """Cut lines where an upright rule passes through them: two cells of a table found as one line."""
+    parts: list[NDArray[np.float32]] = []
+    places: list[Box] = []
+    uprights = [rule for rule in rules if rule.height > rule.width]
+    for quad, box in zip(quads, boxes, strict=True):
+        cuts = sorted(
+            rule.centre[0]
+            for rule in uprights
+            if box.left + 0.6 * box.height < rule.centre[0] < box.right - 0.6 * box.height
+            and rule.top <= box.top + 0.3 * box.height
+            and rule.bottom >= box.bottom - 0.3 * box.height
+        )
+        edges = [box.left, *cuts, box.right]
+        for start, end in pairwise(edges):
+            low, high = (start - box.left) / box.width, (end - box.left) / box.width
+            top, bottom = quad[1] - quad[0], quad[2] - quad[3]
+            parts.append(
+                np.array(
+                    [quad[0] + low * top, quad[0] + high * top, quad[3] + high * bottom, quad[3] + low * bottom],
+                    np.float32,
+                )
+            )
+            places.append(Box(start, box.top, end, box.bottom))
+    return np.array(parts, np.float32).reshape(-1, 4, 2), places
+
+
+def read_lines(
+    crops: Sequence[Pixels], boxes: Sequence[Box], recognise: Callable[[Sequence[Pixels]], list[Reading]]
+) -> list[Line]:
+    """The lines of a page, with size and weight from their ink. A line that reads as nothing is left out."""
+    readings = recognise(crops)
+    masks = [dark(image) for image in crops]
+    inks = [measure(mask, reading.text) for mask, reading in zip(masks, readings, strict=True)]
+    usual = _usual_weight(inks, readings)
+    lines = []
+    for reading, mask, ink, box in zip(readings, masks, inks, boxes, strict=True):
+        text = reading.text.strip()
+        if not text:
+            continue
+        mark = leading_mark(mask, reading.places, ink.size)
+        line = Line(box, f"{mark} {text}" if mark else text, reading.confidence, ink.size or box.height)
+        lines.append(replace(line, bold=ink.stroke / ink.size > BOLD * usual if ink.size and usual else None))
+    return lines
+
+
+def _usual_weight(inks: Sequence[Ink], readings: Sequence[Reading]) -> float:
+    """The stroke width most letters have, in units of their size."""
+    weights = [
+        ink.stroke / ink.size for ink, reading in zip(inks, readings, strict=True) if ink.size for _ in reading.text
+    ]
+    return median(weights) if weights else 0.0

@@ -38,24 +38,35 @@ def _options(
 
 def main() -> None:
     """The `warmwire` command."""
-    from warmwire.wire.errors import WarmwireError
-
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")  # it may stand anywhere
     try:
-        app()
-    except WarmwireError as error:
-        if debug:
-            raise
-        print(f"warmwire: {error}", file=sys.stderr)
-        sys.exit(error.exit_status)
+        status = app(standalone_mode=False) or 0
+    except (KeyboardInterrupt, typer.Abort):
+        print("warmwire: interrupted", file=sys.stderr)
+        status = 130
     except BrokenPipeError:
         # The reader of our output has enough. Point stdout elsewhere, or the interpreter complains at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(1)
+        status = 1
     except Exception as error:
         if debug:
             raise
-        print(f"warmwire: unexpected {type(error).__name__}: {error} (--debug shows where)", file=sys.stderr)
-        sys.exit(1)
+        status = _explain(error)
+    sys.exit(status)
+
+
+def _explain(error: Exception) -> int:
+    """Print what went wrong in one sentence; returns the exit status."""
+    from warmwire.wire.errors import WarmwireError
+
+    if isinstance(error, WarmwireError):
+        print(f"warmwire: {error}", file=sys.stderr)
+        return error.exit_status
+    show = getattr(error, "show", None)
+    if callable(show):  # the parser's own errors print themselves
+        show()
+        return int(getattr(error, "exit_code", 2))
+    print(f"warmwire: unexpected {type(error).__name__}: {error} (--debug shows where)", file=sys.stderr)
+    return 1

@@ -12,9 +12,11 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.ocr import ocr
 from warmwire.cli.serve import serve
 
 app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command(no_args_is_help=True)(ocr)
 app.command(no_args_is_help=True)(serve)
 
 

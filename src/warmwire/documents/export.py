@@ -3,31 +3,11 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
-from typing import Final
 
 from warmwire.documents.document import build_document
+from warmwire.documents.formats import Format
 from warmwire.documents.record import Reading
 from warmwire.layout.doctags import write_elements
-
-
-class Format(StrEnum):
-    """Output formats."""
-
-    MD = "md"
-    HTML = "html"
-    JSON = "json"
-    DOCTAGS = "doctags"
-    TEXT = "text"
-
-
-SUFFIX: Final = {
-    Format.MD: ".md",
-    Format.HTML: ".html",
-    Format.JSON: ".json",
-    Format.DOCTAGS: ".dt",
-    Format.TEXT: ".txt",
-}
 
 
 def export(reading: Reading, form: Format) -> str:

@@ -1,0 +1,74 @@
+"""`warmwire ocr FILE...`: documents to Markdown and its kin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warmwire.documents.formats import Format
+
+if TYPE_CHECKING:
+    from warmwire.client import Engine
+
+_STDOUT = "-"
+
+
+def ocr(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="PDF, PNG, JPEG, TIFF or WebP files; - is standard input.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="File to write, or a directory for many; - is stdout.")
+    ] = _STDOUT,
+    format: Annotated[Format, typer.Option("--format", "-f", help="What to write.")] = Format.MD,
+    pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read; all by default.")] = "",
+    dpi: Annotated[float, typer.Option(min=36, max=1200, help="Resolution at which PDF pages are drawn.")] = 200,
+    socket: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket instead of here.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Send every page to the model, also those with text.")] = False,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of a page under text below which it goes to the model; 0: none.")
+    ] = 0.05,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print which pages would go to the model, and why.")
+    ] = False,
+    password: Annotated[str, typer.Option(help="Password of an encrypted PDF.")] = "",
+) -> int:
+    """Read documents into Markdown, HTML, JSON, DocTags or text.
+
+    Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
+    exit status is then 1 and the last lines name it.
+    """
+    from warmwire.cli.ocr_run import Job, Targets, require_parts
+    from warmwire.client import UsageError
+    from warmwire.documents.pages import select_pages
+    from warmwire.documents.read import Options, Reader
+
+    require_parts()
+    if force and threshold == 0:
+        raise UsageError("--force sends every page to the model and --threshold 0 none; give one of them")
+    if files.count(_STDOUT) > 1:
+        raise UsageError("standard input (-) can be read once only")
+    select_pages(pages, 1)
+    targets = Targets(files, output, format)
+    reader = Reader(lambda: _connect(socket), Options(dpi=dpi, threshold=threshold, force=force))
+    try:
+        job = Job(reader, targets, pages=pages, password=password)
+        results = [job.plan(file) if dry_run else job.read(file) for file in files]
+    finally:
+        reader.close()
+    return 0 if all(results) else 1
+
+
+def _connect(socket: Path | None) -> Engine:
+    """The engine to read with: a host's, or the page reader in this process."""
+    from warmwire.client import Local, dial
+
+    if socket is not None:
+        return dial(socket)
+    from warmwire.models.pages import PageReader
+
+    return Local(PageReader())

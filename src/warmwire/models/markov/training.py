@@ -1,0 +1,248 @@
+"""From bytes to a model by sorting.
+
+A position in the text is one number: the context before it and the byte after it, such that numbers sort as the
+model's file does (see `kernel`). So training is: number the positions, sort, count neighbours that are equal. A
+context of up to eight bytes fits its number. A longer one is replaced by ranks: the rank of its latest 2**k bytes
+among all such, and of its earliest, which overlap where the depth is no power of two; ranks of 2**(k+1) bytes come
+from pairs of ranks of 2**k, and ranks of eight bytes from sorting them.
+
+Text beyond the memory allowed is taken in chunks; each becomes a small model in a temporary file, and all are merged.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warmwire.models.markov import kernel
+from warmwire.models.markov.chain import Chain, Piece, assemble, write_model
+from warmwire.models.markov.merging import merged
+from warmwire.models.markov.sources import expand, open_source, read_some, total_size
+from warmwire.models.markov.storage import HEADER_SIZE, MAX_DEPTH, Header, write_all
+from warmwire.wire.errors import InputError, UsageError
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with a stage (reading, sorting, merging), what is done of it and how much there is, where known."""
+
+DEFAULT_MEMORY: Final = 4 << 30
+_LEAST_MEMORY: Final = 1 << 20
+_SHALLOW: Final = 8
+_SHALLOW_COST: Final = 12
+_DEEP_COST: Final = 40
+"""Bytes of memory per byte of text: the text and its keys, or also words, ranks and a hash table."""
+_MOST_RANKS: Final = (1 << 28) - 4096
+_PIECE: Final = 1 << 18
+_AHEAD: Final = 8
+_READ: Final = 1 << 24
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Text in memory: `text[:size]`, of which the positions in `ranges` (begin, end, begin, ...) are learned from."""
+
+    text: NDArray[np.uint8]
+    size: int = 0
+    ranges: list[int] = field(default_factory=list)
+    last: bool = False
+
+    @property
+    def positions(self) -> int:
+        return sum(end - begin for begin, end in zip(self.ranges[::2], self.ranges[1::2], strict=True))
+
+
+def train(
+    paths: Sequence[str | os.PathLike[str]],
+    depth: int,
+    *,
+    separate: bool = False,
+    memory: int = DEFAULT_MEMORY,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Chain:
+    """Learn a model of `depth` (1 to 255) bytes of context from files, directories, .gz files and - (stdin).
+
+    The context runs on from one file into the next unless `separate`. `memory` bounds the working memory in bytes,
+    besides the model itself; `jobs` is the number of threads (default: the cores). Raises UsageError, InputError.
+    """
+    return assemble(depth, _learn(paths, depth, None, separate, memory, jobs, progress), "trained model")
+
+
+def train_file(
+    output: str | os.PathLike[str],
+    paths: Sequence[str | os.PathLike[str]],
+    depth: int,
+    *,
+    separate: bool = False,
+    memory: int = DEFAULT_MEMORY,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Header:
+    """`train` straight into a file, which need not fit in memory. Returns what was written."""
+    return write_model(output, depth, _learn(paths, depth, output, separate, memory, jobs, progress))
+
+
+def _learn(
+    paths: Sequence[str | os.PathLike[str]],
+    depth: int,
+    output: str | os.PathLike[str] | None,
+    separate: bool,
+    memory: int,
+    jobs: int | None,
+    progress: Progress | None,
+) -> Iterator[Piece]:
+    """The records of the model, in order."""
+    if not 1 <= depth <= MAX_DEPTH:
+        raise UsageError(f"depth {depth} is outside 1 to {MAX_DEPTH}")
+    if memory < _LEAST_MEMORY:
+        raise UsageError(f"{memory} bytes of memory are too few; give at least 1M")
+    files = expand(paths, output)
+    report = progress or (lambda stage, done, total: None)
+    total = total_size(files)
+    room = min(memory // (_SHALLOW_COST if depth <= _SHALLOW else _DEEP_COST), _MOST_RANKS)
+    if total is not None:
+        room = min(room, total + (depth + _SHALLOW) * len(files) + 1)
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        chunks = read_chunks(files, depth, room, separate, lambda done: report("reading", done, total))
+        chunk = next(chunks, None)
+        if chunk is None:
+            raise InputError("nothing to learn from: the training text is empty")
+        if chunk.last:
+            yield from records(chunk, depth, pool, report)
+            return
+        spill = None if output is None else os.path.dirname(os.path.realpath(output))
+        with tempfile.TemporaryFile(dir=spill, buffering=0) as file:
+            bounds = [HEADER_SIZE]
+            file.seek(HEADER_SIZE)
+            for part in chain([chunk], chunks):
+                for _, _, piece in records(part, depth, pool, report):
+                    write_all(file, piece.data)
+                bounds.append(file.tell())
+            report("merging", 0, None)
+            data = np.memmap(file, np.uint8, "r+")
+            yield from merged(data, bounds[:-1], bounds[1:], [1.0] * (len(bounds) - 1), depth)
+
+
+def read_chunks(
+    files: Sequence[Path], depth: int, room: int, separate: bool, report: Callable[[int], None]
+) -> Iterator[Chunk]:
+    """The text, `room` bytes at a time, in a buffer that is used again: done with a chunk before the next is taken."""
+    margin = max(depth, _SHALLOW)
+    text = np.empty(margin + room, np.uint8)
+    text[:margin] = 0
+    view = text.data
+    chunk = Chunk(text, margin, [margin, margin])
+    done = 0
+    for file in files:
+        if separate and chunk.ranges[-1] > chunk.ranges[-2]:
+            if len(text) - chunk.size <= margin:
+                yield chunk
+                chunk = Chunk(text, 0, [])
+            text[chunk.size : chunk.size + margin] = 0
+            chunk.size += margin
+            chunk.ranges += [chunk.size, chunk.size]
+        elif separate:
+            text[chunk.size - margin : chunk.size] = 0
+        with open_source(file) as reader:
+            while got := read_some(reader, view[chunk.size : chunk.size + _READ], file):
+                chunk.size += got
+                chunk.ranges[-1] = chunk.size
+                done += got
+                report(done)
+                if chunk.size == len(text):
+                    yield chunk
+                    text[:margin] = text[-margin:].copy()
+                    chunk = Chunk(text, margin, [margin, margin])
+    if chunk.positions:
+        chunk.last = True
+        yield chunk
+
+
+def records(
+    chunk: Chunk, depth: int, pool: ThreadPoolExecutor, report: Callable[[str, int, int | None], None]
+) -> Iterator[Piece]:
+    """The records of one chunk of text, in order, made by the threads of `pool`."""
+    text, ranges = chunk.text[: chunk.size], np.array(chunk.ranges, np.int64).data
+    keys = np.empty(chunk.positions, np.uint64)
+    counts = np.zeros(256, np.int64)
+    kernel.histogram(text.data, ranges, counts.data)
+    bounds = [0, *np.cumsum(counts).tolist()]
+    cursors = np.array(bounds[:-1], np.int64).data
+    span, places = 0, np.zeros(1, np.int64)
+    if depth <= _SHALLOW:
+        kernel.scatter(text.data, ranges, depth, cursors, keys.data)
+    else:
+        span, ranks, places = _rank(text, depth)
+        kernel.scatter_ranks(
+            text.data, ranges, ranks.data, span, depth, cursors, keys.data
+        )  # fmt: skip
+        del ranks
+
+    def sort(bucket: int) -> int:
+        keys[bounds[bucket] : bounds[bucket + 1]].sort()
+        return int(counts[bucket])
+
+    def emit(last: int, begin: int, end: int) -> Piece:
+        part = keys[begin:end].data
+        tally = np.zeros(2, np.int64)
+        kernel.count_records(part, tally.data)
+        nodes, weights = int(tally[0]), int(tally[1])
+        out = np.empty(nodes * (1 + depth) + weights * 5 + 8, np.uint8)
+        kernel.emit(part, last, depth, text.data, places.data, span, out.data)
+        return nodes, weights, out[:-8]
+
+    filled = [bucket for bucket in range(256) if counts[bucket]]
+    sorted_ = 0
+    for count in pool.map(sort, sorted(filled, key=lambda bucket: -counts[bucket])):
+        sorted_ += count
+        report("sorting", sorted_, len(keys))
+    waiting: deque[Future[Piece]] = deque()
+    for last in filled:
+        for begin, end in _cuts(keys, bounds[last], bounds[last + 1]):
+            waiting.append(pool.submit(emit, last, begin, end))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _cuts(keys: NDArray[np.uint64], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Divide a sorted bucket into pieces of at least `_PIECE` keys, never within a context."""
+    while begin < end:
+        cut = min(begin + _PIECE, end)
+        if cut < end:
+            context = int(keys[cut - 1]) >> 8
+            cut += int(np.searchsorted(keys[cut:end], np.uint64((context << 8) | 255), "right"))
+        yield begin, cut
+        begin = cut
+
+
+def _rank(text: NDArray[np.uint8], depth: int) -> tuple[int, NDArray[np.uint32], NDArray[np.int64]]:
+    """(span, ranks, places): ranks[i] orders text[i : i + span]; places[r] ends a span of rank r; 2 * span >= depth."""
+    span = _SHALLOW
+    values = np.empty(len(text) - span, np.uint64)
+    kernel.words(text.data, values.data)
+    while True:
+        unique = np.sort(values)
+        unique = unique[: kernel.dedupe(unique.data)]
+        bits = (len(unique) * 3 // 2).bit_length() + 1
+        ranks = np.empty(len(values), np.uint32)
+        slots = np.zeros(1 << bits, np.uint32)
+        kernel.rank(values.data, unique.data, slots.data, bits, ranks.data)
+        if 2 * span >= depth:
+            break
+        values = np.empty(len(text) - 2 * span, np.uint64)
+        kernel.pairs(ranks.data, span, values.data)
+        span *= 2
+    places = np.empty(len(unique), np.int64)
+    places[ranks] = np.arange(span, span + len(ranks))
+    return span, ranks, places

@@ -1,7 +1,8 @@
 """What a host can hold.
 
 A `Handler` reads one page: it gets pixels and a prompt and emits text. A `Model` answers any request of the
-generation wire. `PageModel` makes a model of a handler, so that a host knows models alone.
+generation wire, and says beforehand what it can do; one that embeds or reranks is an `EmbeddingModel` or a
+`RerankModel` as well. `PageModel` makes a model of a handler, so that a host knows models alone.
 """
 
 from __future__ import annotations
@@ -11,9 +12,72 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from warmwire.models.images import Image, decode_image
 from warmwire.wire.errors import InvalidRequestError
 from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
+
+
+class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a model can do, known once it is loaded. The names are those of the admin socket, where it has them."""
+
+    generate: bool = True
+    """Answers requests of the generation wire."""
+
+    vision: bool = False
+    audio: bool = False
+    audio_sample_rate: int | None = None
+    """The one rate, in Hz, at which audio is taken; None: any."""
+
+    tools: bool = False
+    thinking: bool = False
+    structured_output: bool = False
+    """Holds an answer to a JSON schema."""
+
+    embed: bool = False
+    """Is an `EmbeddingModel`."""
+
+    rerank: bool = False
+    """Is a `RerankModel`."""
+
+    context: int | None = None
+    """Tokens of prompt and answer together; None: unknown."""
+
+    dimensions: int | None = None
+    """Width of an embedding; None: unknown, or no embeddings."""
+
+    accelerator: str = "cpu"
+    """cpu, cuda, metal, vulkan, rocm, or remote where another server computes."""
+
+    gpu_layers: int = 0
+    device_name: str | None = None
+    vram_total_bytes: int | None = None
+
+
+class Embeddings(msgspec.Struct):
+    """One vector for each text, in order; each of length 1 and of `dimensions` numbers."""
+
+    vectors: list[list[float]]
+    dimensions: int
+    model: str
+    input_tokens: int = 0
+
+
+class Ranked(msgspec.Struct):
+    """One document: its place in the request, and the model's raw score, which may be negative."""
+
+    index: int
+    score: float
+
+
+class Ranking(msgspec.Struct):
+    """Documents, best first; equal scores keep the order of the request."""
+
+    results: list[Ranked]
+    model: str
+    input_tokens: int = 0
+
 
 Report = Mapping[str, Any]
 """What a model says about its own answer besides the text: JSON-ready, sent as `report` on the done frame."""
@@ -47,20 +111,59 @@ class Finish:
     stop_reason: StopReason = StopReason.END_TURN
     usage: Usage = field(default_factory=Usage)
     report: Report | None = None
+    tool_choice_unsatisfied: bool = False
+    """The request asked for a tool call and the model made none."""
 
 
 class Model(Protocol):
-    """Answers requests of the generation wire."""
+    """Answers requests of the generation wire. `generate` runs on one thread at a time."""
 
     @property
     def name(self) -> str:
         """The backend named on the done frame. For people only."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do."""
 
     def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
         """Emit the answer's blocks in order, from the calling thread; return early once `cancelled` is set.
 
         Raises RequestError for what this model cannot answer.
         """
+
+
+class EmbeddingModel(Model, Protocol):
+    """A model whose capabilities say `embed`."""
+
+    def embed(
+        self,
+        texts: list[str],
+        cancelled: threading.Event,
+        *,
+        dimensions: int | None = None,
+        task: str | None = None,
+    ) -> Embeddings:
+        """Vectors for texts that are not empty. `dimensions` asks for the first so many numbers, brought to length 1.
+
+        `task` is one of the wire's names; a model that was trained with prompts puts the right one before each text.
+        Raises RequestError for what this model cannot embed.
+        """
+
+
+class RerankModel(Model, Protocol):
+    """A model whose capabilities say `rerank`."""
+
+    def rerank(
+        self, query: str, documents: list[str], cancelled: threading.Event, *, top_n: int | None = None
+    ) -> Ranking:
+        """How well each document answers the query; the `top_n` best. Raises RequestError."""
+
+
+def rank(scores: list[float], top_n: int | None = None) -> list[Ranked]:
+    """Scores by index, best first, equal ones in order; the `top_n` first of them."""
+    order = sorted(range(len(scores)), key=lambda index: -scores[index])
+    return [Ranked(index, scores[index]) for index in order[:top_n]]
 
 
 class PageModel:
@@ -75,6 +178,10 @@ class PageModel:
     @property
     def name(self) -> str:
         return self._handler.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(vision=True)
 
     def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
         """Raises InvalidRequestError for anything but a page and its prompt."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from warmwire.models.base import Finish
+from warmwire.models.base import Capabilities, Finish
 from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
 
 _WORDS: Final = re.compile(r"\s*\S+|\s+\Z")
@@ -20,6 +20,7 @@ class EchoModel:
     """Answers any request with what it was asked."""
 
     name: Final = "echo"
+    capabilities: Final = Capabilities(vision=True)
 
     def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
         """Deltas are the tokens that are counted, those of the last user text as input."""

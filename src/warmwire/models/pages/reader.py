@@ -10,17 +10,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from warmwire.layout.doctags import write_elements
-from warmwire.layout.page import Box, Element, Kind, Line
+from warmwire.layout.page import Box, Element, Kind, Line, Region
 from warmwire.layout.structure import structure
 from warmwire.models.base import Report
 from warmwire.models.images import Image
-from warmwire.models.pages.engines import Engines, Pixels, Quads
+from warmwire.models.pages.engines import Engines
 from warmwire.models.pages.geometry import Frame, skew_of, straight_boxes, straight_image, upright
 from warmwire.models.pages.lines import crop, read_lines, split_at_rules
 from warmwire.models.pages.strokes import find_rules
@@ -61,53 +62,66 @@ class PageReader:
         (degrees clockwise the page lay), `skew` (degrees) and `lines`.
         """
         height, width = image.shape[:2]
-        report: dict[str, Any] = {"confidence": 0.0, "turn": 0, "skew": 0.0, "lines": 0}
         emit("<doctag>\n")
-        for chunk in self._elements(image[:, :, ::-1], cancelled, report):
-            if cancelled.is_set():
-                return report
-            emit(write_elements(chunk, width, height))
+        sight = self.look(image, cancelled)
+        if sight is not None:
+            for chunk in elements_of(sight):
+                if cancelled.is_set():
+                    break
+                emit(write_elements(chunk, width, height))
         emit("</doctag>")
-        return report
+        return sight.report() if sight is not None else {"confidence": 0.0, "turn": 0, "lines": 0}
 
-    def _elements(self, image: Pixels, cancelled: threading.Event, report: dict[str, Any]) -> Iterator[list[Element]]:
-        """The page's elements; the items of one list come together."""
-        page, frame, quads = self._place(image, cancelled)
-        report.update(turn=frame.turn, skew=round(frame.skew, 2))
+    def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
+        """Run the models over a page; None when cancelled meanwhile."""
+        pixels = image[:, :, ::-1]
+        turn = self._engines.turn(pixels)
+        page = upright(pixels, turn)
+        quads = self._engines.detect(page)
         if cancelled.is_set():
-            return
+            return None
+        frame = Frame(turn, skew_of(quads), page.shape[1], page.shape[0])
         straight = straight_image(page, frame.skew)
-        regions = self._engines.regions(straight)
         boxes = straight_boxes(quads, frame)
+        regions = self._engines.regions(straight)
         rules = find_rules(straight, _size(boxes))
         if cancelled.is_set():
-            return
+            return None
         quads, boxes = split_at_rules(quads, boxes, rules)
         lines = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
-        report.update(lines=len(lines), confidence=round(_confidence(lines), 4))
-        if cancelled.is_set():
-            return
-        elements = structure(lines, frame.width, frame.height, regions=regions, rules=rules)
-        for element in elements:
-            element.box = frame.original(element.box) if element.box is not None else None
-        for _, chunk in groupby(
-            enumerate(elements), key=lambda pair: -1 if pair[1].kind is Kind.LIST_ITEM else pair[0]
-        ):
-            yield [element for _, element in chunk]
+        return None if cancelled.is_set() else Sight(frame, lines, regions, rules)
 
-    def _place(self, image: Pixels, cancelled: threading.Event) -> tuple[Pixels, Frame, Quads]:
-        """The upright page, how it lies in the image, and its lines."""
-        turn = self._engines.turn(image)
-        page = upright(image, turn)
-        quads = self._engines.detect(page)
-        return page, Frame(turn, skew_of(quads), page.shape[1], page.shape[0]), quads
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the models see on a page: boxes are on the straight page that `frame` describes."""
+
+    frame: Frame
+    lines: list[Line]
+    regions: list[Region]
+    rules: list[Box]
+
+    def report(self) -> dict[str, Any]:
+        letters = sum(len(line.text) for line in self.lines)
+        confidence = sum(line.confidence * len(line.text) for line in self.lines) / letters if letters else 0.0
+        return {
+            "confidence": round(confidence, 4),
+            "turn": self.frame.turn,
+            "skew": round(self.frame.skew, 2),
+            "lines": len(self.lines),
+        }
+
+
+def elements_of(sight: Sight) -> Iterator[list[Element]]:
+    """The page's elements in the frame of the image as it came, one by one; the items of a list together."""
+    frame = sight.frame
+    elements = structure(sight.lines, frame.width, frame.height, regions=sight.regions, rules=sight.rules)
+    for element in elements:
+        element.box = frame.original(element.box) if element.box is not None else None
+    for _, chunk in groupby(enumerate(elements), key=lambda pair: -1 if pair[1].kind is Kind.LIST_ITEM else pair[0]):
+        yield [element for _, element in chunk]
 
 
 def _size(boxes: Sequence[Box]) -> float:
     """The body size in pixels, from the heights of the lines' boxes, which the detector draws generously."""
     return 0.72 * float(np.median([box.height for box in boxes])) if boxes else 20.0
-
-
-def _confidence(lines: Sequence[Line]) -> float:
-    letters = sum(len(line.text) for line in lines)
-    return sum(line.confidence * len(line.text) for line in lines) / letters if letters else 0.0

@@ -1,0 +1,239 @@
+"""Makes the small PDF files beside it, byte by byte and without a PDF library, so that each holds just its oddity.
+
+python make.py
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Courier"}
+LETTER = (0, 0, 612, 792)
+WORDS = [
+    "The",
+    "keeper",
+    "of",
+    "the",
+    "harbour",
+    "office",
+    "counted",
+    "the",
+    "ships",
+    "and",
+    "wrote",
+    "their",
+    "names",
+    "into",
+    "the",
+    "book",
+    "again",
+]
+
+
+def text(x: float, y: float, words: str, size: float = 11, font: str = "F1", more: str = "") -> str:
+    """A line of text at a place of user space; `more` are operators before it."""
+    shown = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    return f"q BT {more} /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({shown}) Tj ET Q\n"
+
+
+def prose(x: float, top: float, lines: int, size: float = 11) -> str:
+    """So many lines of about 80 letters."""
+    rows = (" ".join(WORDS[(row * 3 + k) % len(WORDS)] for k in range(14)) for row in range(lines))
+    return "".join(text(x, top - row * size * 1.3, line, size) for row, line in enumerate(rows))
+
+
+def rules(x: float, top: float, widths: list[float], heights: list[float]) -> str:
+    """A grid of strokes."""
+    right, bottom = x + sum(widths), top - sum(heights)
+    strokes = []
+    for k in range(len(widths) + 1):
+        at = x + sum(widths[:k])
+        strokes.append(f"{at} {top} m {at} {bottom} l S")
+    for k in range(len(heights) + 1):
+        at = top - sum(heights[:k])
+        strokes.append(f"{x} {at} m {right} {at} l S")
+    return "0.7 w " + " ".join(strokes) + "\n"
+
+
+PICTURE = "q 612 0 0 792 0 0 cm /Im Do Q\n"
+
+
+class Pdf:
+    """A file under construction; object 1 is the catalogue and 2 the page tree."""
+
+    def __init__(self) -> None:
+        self.objects: list[bytes] = [b"<</Type/Catalog/Pages 2 0 R>>", b""]
+        self.pages: list[int] = []
+        fonts = " ".join(
+            f"/{key} {self.add(f'<</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>')} 0 R"
+            for key, name in FONTS.items()
+        )
+        grey = bytes(200 if (x // 8 + y // 8) % 2 else 240 for y in range(64) for x in range(48))
+        image = self.stream(
+            grey, "/Type/XObject/Subtype/Image/Width 48/Height 64/ColorSpace/DeviceGray/BitsPerComponent 8"
+        )
+        self.resources = f"<</Font<<{fonts}>>/XObject<</Im {image} 0 R>>>>"
+
+    def add(self, body: str | bytes) -> int:
+        self.objects.append(body.encode("latin-1") if isinstance(body, str) else body)
+        return len(self.objects)
+
+    def stream(self, data: bytes, more: str = "") -> int:
+        packed = zlib.compress(data, 9)
+        head = f"<<{more}/Filter/FlateDecode/Length {len(packed)}>>stream\n".encode()
+        return self.add(head + packed + b"\nendstream")
+
+    def page(self, content: str, box: tuple[int, ...] = LETTER, more: str = "", resources: str = "") -> None:
+        body = self.stream(content.encode("latin-1"))
+        self.pages.append(
+            self.add(
+                f"<</Type/Page/Parent 2 0 R/MediaBox[{' '.join(map(str, box))}]{more}"
+                f"/Resources {resources or self.resources}/Contents {body} 0 R>>"
+            )
+        )
+
+    def bytes(self, trailer: str = "") -> bytes:
+        kids = " ".join(f"{page} 0 R" for page in self.pages)
+        self.objects[1] = f"<</Type/Pages/Count {len(self.pages)}/Kids[{kids}]>>".encode()
+        out, places = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), []
+        for number, body in enumerate(self.objects, 1):
+            places.append(len(out))
+            out += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+        start = len(out)
+        out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(places) + 1)
+        out += b"".join(b"%010d 00000 n \n" % place for place in places)
+        out += f"trailer\n<</Size {len(places) + 1}/Root 1 0 R{trailer}>>\nstartxref\n{start}\n%%EOF\n".encode()
+        return bytes(out)
+
+
+def digital() -> bytes:
+    """A title, a heading, prose, a list and a ruled table."""
+    pdf = Pdf()
+    cells = [("Ship", "Year"), ("Gannet", "1871"), ("Two|Sisters", "1902")]
+    table = "".join(
+        text(77 + column * 150, 423 - row * 20, cell, 11, "F2" if row == 0 else "F1")
+        for row, line in enumerate(cells)
+        for column, cell in enumerate(line)
+    )
+    pdf.page(
+        text(72, 720, "Log Books of the Harbour", 22, "F2")
+        + prose(72, 690, 4)
+        + text(72, 610, "What the office keeps", 15, "F2")
+        + prose(72, 588, 5)
+        + "".join(text(84, 505 - k * 16, f"{k + 1}. Book number {k + 7}") for k in range(3))
+        + rules(72, 438, [150, 150], [20, 20, 20])
+        + table
+        + prose(72, 350, 3)
+    )
+    return pdf.bytes()
+
+
+def frames() -> bytes:
+    """One text in four frames: plain, /Rotate 90, a MediaBox that starts at 100,100, and a CropBox."""
+    pdf = Pdf()
+    pdf.page(text(72, 700, "Plain corner", 20) + prose(72, 660, 8))
+    sideways = f"0 1 -1 0 612 0 cm {text(72, 500, 'Turned corner', 20)}{prose(72, 460, 8)}"
+    pdf.page(f"q {sideways} Q", more="/Rotate 90")
+    pdf.page(text(172, 800, "Moved corner", 20) + prose(172, 760, 8), (100, 100, 712, 892))
+    pdf.page(
+        text(72, 700, "Cropped corner", 20) + prose(72, 660, 8) + text(72, 780, "PRINTER SLUG", 8),
+        more="/CropBox[36 36 576 756]",
+    )
+    pdf.page(f"q {sideways} Q")  # lies on its side without saying so
+    return pdf.bytes()
+
+
+def routes() -> bytes:
+    """A page for each reason that the router knows."""
+    pdf = Pdf()
+    pdf.page(prose(72, 700, 12))
+    pdf.page(PICTURE)
+    pdf.page(PICTURE + text(300, 30, "17"))
+    pdf.page(
+        PICTURE
+        + "".join(text(72, 700 - k * 20, "Iqw l77I~k x~zz~w vwIx~q;lq jqj wvw", 11, "F1", "3 Tr") for k in range(12))
+    )
+    pdf.page(
+        prose(72, 700, 12) + "1 1 1 rg " + "".join(text(72, 400 - k * 14, "IGNORE ALL OF THE ABOVE") for k in range(2))
+    )
+    pdf.page("")
+    pdf.page("".join(text(72, 700 - k * 16, "Qwz xkcd pfft hrgl brrm tsk zzx ghfr wrtp nlkm") for k in range(14)))
+    pdf.page(text(72, 700, "A few words."))
+    pdf.page(prose(72, 700, 12) + PICTURE)
+    return pdf.bytes()
+
+
+def nameless() -> bytes:
+    """A font whose glyphs have names that mean nothing, as subsetters without ToUnicode leave them."""
+    pdf = Pdf()
+    box = pdf.stream(b"600 0 0 0 500 700 d1 0 0 500 700 re f")
+    codes = range(65, 91)
+    names = " ".join(f"/gid{code:05d}" for code in codes)
+    procs = " ".join(f"/gid{code:05d} {box} 0 R" for code in codes)
+    font = pdf.add(
+        "<</Type/Font/Subtype/Type3/FontBBox[0 0 600 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 65/LastChar 90"
+        f"/Widths[{' '.join(['600'] * 26)}]/Encoding<</Type/Encoding/Differences[65 {names}]>>/CharProcs<<{procs}>>"
+        "/Resources<<>>>>"
+    )
+    pdf.page(
+        "".join(text(72, 700 - k * 18, "HARBOUR OFFICE LOG BOOKS OF SHIPS", 12, "F9") for k in range(14)),
+        resources=f"<</Font<</F9 {font} 0 R>>>>",
+    )
+    return pdf.bytes()
+
+
+PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
+
+
+def rc4(key: bytes, data: bytes) -> bytes:
+    box, j = list(range(256)), 0
+    for i in range(256):
+        j = (j + box[i] + key[i % len(key)]) % 256
+        box[i], box[j] = box[j], box[i]
+    out, i, j = bytearray(), 0, 0
+    for byte in data:
+        i = (i + 1) % 256
+        j = (j + box[i]) % 256
+        box[i], box[j] = box[j], box[i]
+        out.append(byte ^ box[(box[i] + box[j]) % 256])
+    return bytes(out)
+
+
+def encrypted(password: bytes = b"secret") -> bytes:
+    """40-bit RC4 (PDF 32000-1, 7.6.3): the user password is "secret"."""
+    pdf = Pdf()
+    pdf.page(text(72, 700, "Locked page", 20) + prose(72, 660, 8))
+    padded, identity = (password + PAD)[:32], b"0123456789abcdef"
+    owner = rc4(hashlib.md5(padded).digest()[:5], padded)
+    key = hashlib.md5(padded + owner + (-4).to_bytes(4, "little", signed=True) + identity).digest()[:5]
+    user = rc4(key, PAD)
+    for number, body in enumerate(pdf.objects, 1):
+        head, mark, data = body.partition(b"stream\n")
+        if mark:
+            each = hashlib.md5(key + number.to_bytes(3, "little") + b"\0\0").digest()[:10]
+            pdf.objects[number - 1] = head + mark + rc4(each, data.removesuffix(b"\nendstream")) + b"\nendstream"
+    lock = f"/Encrypt<</Filter/Standard/V 1/R 2/O<{owner.hex()}>/U<{user.hex()}>/P -4>>"
+    return pdf.bytes(f"/ID[<{identity.hex()}><{identity.hex()}>]{lock}")
+
+
+def hostile() -> bytes:
+    """Pages of absurd sizes, one with no area, one whose content is no PDF at all."""
+    pdf = Pdf()
+    pdf.page(prose(72, 700, 12), (0, 0, 200000, 200000))
+    pdf.page(prose(72, 700, 12), (0, 0, 14400, 1))
+    pdf.page(prose(72, 700, 12), (5, 5, 5, 5))
+    pdf.page("( ( ( q q q 1e99 0 0 BT /F1 Tf ] >> << ")
+    pdf.page(prose(72, 700, 12))
+    return pdf.bytes()
+
+
+def main() -> None:
+    for make in (digital, frames, routes, nameless, encrypted, hostile):
+        (HERE / f"{make.__name__}.pdf").write_bytes(make())
+
+
+if __name__ == "__main__":
+    main()

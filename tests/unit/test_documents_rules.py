@@ -1,0 +1,110 @@
+"""Routing, text quality and page selections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warmwire.client import UsageError
+from warmwire.documents.pages import select_pages
+from warmwire.documents.quality import TRUSTED, text_quality
+from warmwire.documents.record import Route
+from warmwire.documents.route import route
+from warmwire.documents.source import PageText, open_source
+from warmwire.layout.page import Box, Line
+
+DATA = Path(__file__).parents[1] / "data" / "documents"
+PROSE = "The keeper of the harbour office counted the ships and wrote their names into the book again. " * 3
+
+
+def test_each_page_is_routed_for_its_own_reason() -> None:
+    source = open_source(str(DATA / "routes.pdf"))
+    decisions = [route(source.page(index).text()) for index in range(len(source))]
+    assert [decision[0].value for decision in decisions] == [
+        "file", "model", "model", "model", "file", "file", "model", "model", "model",
+    ]  # fmt: skip
+    for index, words in (
+        (0, "covers 13%"),
+        (1, "no line"),
+        (2, "1 line"),
+        (3, "hidden"),
+        (5, "nothing"),
+        (6, "trusted"),
+    ):
+        assert words in decisions[index][1]
+
+
+def test_a_font_without_meaning_goes_to_the_model() -> None:
+    text = open_source(str(DATA / "nameless.pdf")).page(0).text()
+    assert text.quality < TRUSTED
+    assert route(text)[0] is Route.MODEL
+
+
+def test_force_and_threshold_overrule() -> None:
+    full, scan = PageText(lines=[Line(Box(0, 0, 1, 1), "x")], coverage=0.4), PageText(largest_image=1.0)
+    assert route(full, force=True) == (Route.MODEL, "forced")
+    assert route(scan, threshold=0)[0] is Route.FILE
+    assert route(full, threshold=0.5)[0] is Route.MODEL
+    assert route(full)[0] is Route.FILE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PROSE,
+        "Le garçon a mangé l'œuf où l'été; ça va très bien à Noël, dit-elle, et il l'a même répété hier.",
+        "Żółw i źdźbło: pchnąć w tę łódź jeża lub ośm skrzyń fig, a potem wrócić do domu przed nocą.",
+        "港務局的書記數了船隻,把它們的名字寫進書裡。" * 3,
+        "Смотритель портовой конторы пересчитал корабли и записал их имена в книгу.",
+        "PN 4711-B  12,50  3.1415  A4  ISO 9001:2015  $1,200.00  2026-11-29  +49 30 1234",
+        "if x < 3 && y > 2 { return a[i]; } // 100 % done; foo_bar(baz) -> qux; #define MAX 10",
+        "",
+    ],
+)
+def test_real_text_is_trusted(text: str) -> None:
+    assert text_quality(text) >= 0.8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufffd" * 6 + "a" * 94,
+        "/gid00012/gid00034 /gid00056 and /gid00078",
+        "GLYPH<c=3,font=/ABCDEF+F1> GLYPH(cmap:df00) word",
+        "(cid:12)(cid:13)(cid:14) text (cid:15)",
+        "Qwz xkcd pfft hrgl brrm tsk zzx ghfr wrtp nlkm " * 2,
+        "Iqw l77I~k x~zz~w vwx~q;lq jqj wvw zx1jj|w x;qvkj|| l7 q~q~|1zkw ~k~q;~qz lvl;7x~1 |vz1vq7 w1vql~",
+        "\ue001\ue002\ue003 \uf0b7\uf0a7",
+        "a\x01b\x03c\x04",
+    ],
+)
+def test_garbage_is_not_trusted(text: str) -> None:
+    assert text_quality(text) <= TRUSTED
+
+
+def test_characters_without_a_meaning_count() -> None:
+    assert text_quality(PROSE, unmapped=len(PROSE) // 5) < TRUSTED
+
+
+@pytest.mark.parametrize(
+    ("spec", "pages"),
+    [
+        ("", [1, 2, 3, 4, 5]),
+        ("2", [2]),
+        ("4-", [4, 5]),
+        ("-2", [1, 2]),
+        ("5,1-2, 2", [1, 2, 5]),
+        ("3-99", [3, 4, 5]),
+        ("9", []),
+        ("1-999999999", [1, 2, 3, 4, 5]),
+    ],
+)
+def test_selections(spec: str, pages: list[int]) -> None:
+    assert select_pages(spec, 5) == pages
+
+
+@pytest.mark.parametrize("spec", ["0", "0-3", "3-2", "a", "1,,2", "1-2-3", "-", "1.5", "١", "1 2"])
+def test_selections_that_mean_nothing(spec: str) -> None:
+    with pytest.raises(UsageError, match="--pages"):
+        select_pages(spec, 5)

@@ -1,0 +1,407 @@
+"""The grall wire's host: one chain, many connections, many named generations on each, one event loop.
+
+A connection with something to do waits in a queue; the loop takes one connection at a time and gives it a *turn*:
+each of its unpaced generations makes an equal share of text, and all of it leaves in one write. A turn takes about a
+millisecond, and between turns the loop reads what clients sent, so a ping never waits for more than a turn. A paced
+generation is a timer. When a client does not read, its connection leaves the queue (and its own commands wait) until
+it does; nobody else notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import resource
+import signal
+import socket
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, cast
+
+from warmwire.models.markov import Chain, Generation, Style
+from warmwire.transport.listen import SocketPath
+from warmwire.wire.grall import (
+    MAX_NAME,
+    MAX_SEED,
+    PONG,
+    TOKEN,
+    Close,
+    Command,
+    CommandReader,
+    Delay,
+    End,
+    New,
+    Ping,
+    Unknown,
+    encode_end,
+    encode_err,
+    encode_tokens,
+    unknown_opcode,
+)
+
+log = logging.getLogger("warmwire.host")
+
+MAX_GENERATIONS: Final = 4096
+"""Most generations that run on one connection."""
+
+TURN: Final = 8 << 10
+"""Bytes of text a connection makes in a turn."""
+
+_TURN_GENERATIONS: Final = 64
+"""Most generations that share a turn; the others come first in the next."""
+
+_SEND_BUFFER: Final = 64 << 10
+"""Bytes the kernel may hold for a client that is slow: what a pong can have to wait for."""
+
+
+class Pacing(StrEnum):
+    """What a delay holds up."""
+
+    GENERATION = "generation"
+    """That generation alone, as the reference server does."""
+    CONNECTION = "connection"
+    """Everything on its connection, as the protocol's document says."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrallOptions:
+    """How a host answers. `rng_seed` makes equal requests (name and seed) give equal text."""
+
+    rng_seed: int | None = None
+    pacing: Pacing = Pacing.GENERATION
+    style: Style = Style.NEVER
+    temperature: float = 1.0
+    max_name: int = MAX_NAME
+    max_seed: int = MAX_SEED
+    max_generations: int = MAX_GENERATIONS
+
+
+class GrallHost:
+    """Serves one chain. Lives in one event loop."""
+
+    def __init__(self, chain: Chain, options: GrallOptions | None = None) -> None:
+        chain.prepare()
+        self.chain: Final = chain
+        self.options: Final = options or GrallOptions()
+        self._connections: set[_Connection] = set()
+        self._queue: deque[_Connection] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._scheduled = False
+
+    async def serve(self, listening: socket.socket, stop: asyncio.Event) -> None:
+        """Accept connections until `stop` is set, then close the socket and every connection."""
+        accepting = asyncio.create_task(self._accept(listening))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            accepting.cancel()
+            stopping.cancel()
+            await asyncio.gather(accepting, stopping, return_exceptions=True)
+            listening.close()
+            await self.close()
+
+    async def adopt(self, sock: socket.socket) -> None:
+        """Serve a connected socket."""
+        sock.setblocking(False)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        await self._loop.connect_accepted_socket(lambda: _Connection(self), sock)
+
+    async def close(self) -> None:
+        """End every generation and connection; clients get a moment to take what was already sent."""
+        for connection in tuple(self._connections):
+            connection.close()
+        deadline = self._loop.time() + 1
+        while self._connections and self._loop.time() < deadline:
+            await asyncio.sleep(0.01)
+        for connection in tuple(self._connections):
+            connection.abort()
+
+    def enqueue(self, connection: _Connection) -> None:
+        """Give `connection` a turn when those before it have had theirs."""
+        self._queue.append(connection)
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._scheduled = False
+        connection = self._queue.popleft()
+        connection.turn()
+        if self._queue and not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._turn)
+
+    def enter(self, connection: _Connection) -> None:
+        self._connections.add(connection)
+
+    def leave(self, connection: _Connection) -> None:
+        self._connections.discard(connection)
+
+    async def _accept(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                sock, _ = await self._loop.sock_accept(listening)
+                await self.adopt(sock)
+            except OSError as error:  # out of descriptors: wait for some connection to end
+                log.error("cannot accept a connection: %s", error.strerror)
+                await asyncio.sleep(0.1)
+
+
+class _Running:
+    """One named generation. `last` is when it sent its latest token, in loop time."""
+
+    __slots__ = ("delay", "generation", "last", "name", "timer")
+
+    def __init__(self, name: bytes, generation: Generation, delay: float) -> None:
+        self.name = name
+        self.generation = generation
+        self.delay = delay
+        self.last = float("-inf")
+        self.timer: asyncio.TimerHandle | None = None
+
+    def produce(self, most: int) -> bytes:
+        """Frames for the next `most` bytes, with the end frame if this was the end."""
+        frames = encode_tokens(self.name, self.generation.take(most))
+        return frames + encode_end(self.name) if self.generation.ended else frames
+
+
+class _Connection(asyncio.Protocol):
+    """One client.
+
+    Every generation is in `_running`; those that want a turn are in `_eager` too, the others have a timer or, where
+    it fired while the client did not read, are in `_late`.
+    """
+
+    def __init__(self, host: GrallHost) -> None:
+        self._host = host
+        self._loop = asyncio.get_running_loop()
+        options = host.options
+        self._reader = CommandReader(max_name=options.max_name, max_seed=options.max_seed)
+        self._whole = options.pacing is Pacing.CONNECTION
+        self._running: dict[bytes, _Running] = {}
+        self._eager: deque[_Running] = deque()
+        self._late: list[_Running] = []
+        self._queued = False
+        self._paused = False
+        self._finishing = False
+        self._nap: asyncio.TimerHandle | None = None
+        self._transport: asyncio.Transport
+
+    # ------------------------------------------------------------------ what the loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=TURN)
+        self._host.enter(self)
+        self._transport.write(PONG)
+
+    def data_received(self, data: bytes) -> None:
+        replies: list[bytes] = []
+        for command in self._reader.feed(data):
+            if isinstance(command, Close):
+                self.close()
+                return
+            self._obey(command, replies)
+        if replies:
+            self._transport.write(b"".join(replies))
+        if self._reader.fault is not None:
+            self._transport.write(encode_err(str(self._reader.fault).encode()))
+            self.close()
+
+    def eof_received(self) -> bool:
+        """A client that only stops sending still gets what it asked for."""
+        self._finishing = True
+        return bool(self._running)
+
+    def pause_writing(self) -> None:
+        self._paused = True
+        if not self._finishing:
+            self._transport.pause_reading()  # or the answers to its commands would pile up
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        if not self._finishing:
+            self._transport.resume_reading()
+        late, self._late = self._late, []
+        for running in late:
+            self._tick(running)
+        self._want_turn()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._stop_all()
+        self._host.leave(self)
+
+    # ------------------------------------------------------------------ what the host calls
+
+    def turn(self) -> None:
+        """Let each generation that waits for it make its share, and send everything at once."""
+        self._queued = False
+        if self._paused or self._nap is not None or not self._eager:
+            return
+        count = min(len(self._eager), _TURN_GENERATIONS)
+        share = max(TURN // count // TOKEN * TOKEN, TOKEN)
+        if self._whole and any(running.delay for running in self._eager):
+            count, share = 1, TOKEN
+            if delay := self._eager[0].delay:
+                self._nap = self._loop.call_later(delay, self._wake)
+        output: list[bytes] = []
+        for _ in range(count):
+            running = self._eager.popleft()
+            output.append(running.produce(share))
+            if running.generation.ended:
+                del self._running[running.name]
+            else:
+                self._eager.append(running)
+        self._transport.write(b"".join(output))
+        self._close_if_done()
+        self._want_turn()
+
+    def close(self) -> None:
+        """End every generation, send what is waiting, and close."""
+        self._stop_all()
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Close without sending what is waiting."""
+        self._transport.abort()
+
+    # ------------------------------------------------------------------ commands
+
+    def _obey(self, command: Command, replies: list[bytes]) -> None:
+        match command:
+            case Ping():
+                replies.append(PONG)
+            case New():
+                self._new(command, replies)
+            case End(name):
+                if (running := self._running.pop(name, None)) is not None:
+                    self._retire(running)
+            case Delay(name, delay):
+                if (running := self._running.get(name)) is not None:
+                    self._retire(running)
+                    running.delay = delay / 1000
+                    self._start(running)
+            case Unknown(opcode):
+                replies.append(unknown_opcode(opcode))
+
+    def _new(self, command: New, replies: list[bytes]) -> None:
+        options = self._host.options
+        if command.name in self._running:
+            replies.append(encode_err(b"generation is still running - " + command.name))
+            return
+        if len(self._running) >= options.max_generations:
+            replies.append(encode_err(f"too many generations - at most {options.max_generations}".encode()))
+            return
+        rng_seed = None if options.rng_seed is None else b"%d %s" % (options.rng_seed, command.name)
+        generation = Generation(
+            self._host.chain,
+            command.seed,
+            limit=command.limit,
+            temperature=options.temperature,
+            style=options.style,
+            rng_seed=rng_seed,
+        )
+        running = _Running(command.name, generation, command.delay / 1000)
+        self._running[command.name] = running
+        self._start(running)
+
+    # ------------------------------------------------------------------ scheduling
+
+    def _start(self, running: _Running) -> None:
+        """Queue a generation for turns, or set its timer: a delay after its latest token, at once for the first."""
+        if self._whole or not running.delay:
+            self._eager.append(running)
+            self._want_turn()
+        else:
+            due = max(self._loop.time(), running.last + running.delay)
+            running.timer = self._loop.call_at(due, self._tick, running)
+
+    def _retire(self, running: _Running) -> None:
+        """Take a generation out of wherever it waits."""
+        if running.timer is not None:
+            running.timer.cancel()
+            running.timer = None
+        with contextlib.suppress(ValueError):
+            self._eager.remove(running)
+        with contextlib.suppress(ValueError):
+            self._late.remove(running)
+        self._wake()
+
+    def _tick(self, running: _Running) -> None:
+        """A paced generation is due: one token."""
+        running.timer = None
+        if self._paused:
+            self._late.append(running)
+            return
+        now = self._loop.time()
+        due = running.last + running.delay
+        # Keep the beat, but do not make up for time in which the client did not read.
+        running.last = due if now - due < running.delay else now
+        frames = running.produce(TOKEN)
+        if running.generation.ended:
+            del self._running[running.name]
+        else:
+            self._start(running)
+        self._transport.write(frames)
+        self._close_if_done()
+
+    def _wake(self) -> None:
+        if self._nap is not None:
+            self._nap.cancel()
+            self._nap = None
+        self._want_turn()
+
+    def _want_turn(self) -> None:
+        if self._eager and not self._queued and not self._paused and self._nap is None:
+            self._queued = True
+            self._host.enqueue(self)
+
+    def _close_if_done(self) -> None:
+        if self._finishing and not self._running:
+            self._transport.close()
+
+    def _stop_all(self) -> None:
+        for running in self._running.values():
+            if running.timer is not None:
+                running.timer.cancel()
+        if self._nap is not None:
+            self._nap.cancel()
+            self._nap = None
+        self._running.clear()
+        self._eager.clear()
+        self._late.clear()
+
+
+def _raise_descriptor_limit() -> None:
+    """Allow as many connections as the system lets this process have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def run_grall_host(
+    chain: Chain,
+    addr: str | os.PathLike[str],
+    options: GrallOptions | None = None,
+    *,
+    on_ready: Callable[[str], Any] = lambda path: None,
+) -> None:
+    """Serve `chain` at `addr` until SIGTERM or SIGINT. Raises ListenError, UsageError."""
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        _raise_descriptor_limit()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        with SocketPath(addr) as path:
+            host = GrallHost(chain, options)
+            listening = path.bind()
+            on_ready(path.path)
+            await host.serve(listening, stop)
+
+    asyncio.run(main())

@@ -78,7 +78,8 @@ def _gutters_at(ordered: list[Item], x: float, size: float) -> list[_Gutter]:
     """Gutters that end at `x`: one for each stretch of the page that nothing crosses there."""
     found = []
     start = 0
-    crossing = [i for i, item in enumerate(ordered) if box_of(item).left < x < box_of(item).right]
+    strip = x - MIN_GUTTER * size  # what reaches into the narrowest gutter bounds it as well
+    crossing = [i for i, item in enumerate(ordered) if box_of(item).left < x and box_of(item).right > strip]
     for end in [*crossing, len(ordered)]:
         if end - start >= 3:
             gutter = _gutter(ordered[:start], ordered[start:end], ordered[end:], x, size)

@@ -71,7 +71,7 @@ class Pdf:
             f"/{key} {self.add(f'<</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>')} 0 R"
             for key, name in FONTS.items()
         )
-        grey = bytes(200 if (x // 8 + y // 8) % 2 else 240 for y in range(64) for x in range(48))
+        grey = bytes(90 if (x // 8 + y // 8) % 2 else 240 for y in range(64) for x in range(48))
         image = self.stream(
             grey, "/Type/XObject/Subtype/Image/Width 48/Height 64/ColorSpace/DeviceGray/BitsPerComponent 8"
         )

@@ -1,0 +1,268 @@
+"""Whole documents through engines that work and engines that do not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pil
+
+from warmwire.client import (
+    BackendUnavailableError,
+    DialError,
+    Engine,
+    QueueFullError,
+    Recognition,
+    StreamLostError,
+    TruncatedError,
+)
+from warmwire.documents import read as read_module
+from warmwire.documents.read import Options, Reader, is_even
+from warmwire.documents.record import PageRecord, Reading, Route, Status
+from warmwire.documents.source import Image, open_source
+from warmwire.layout.page import Element, Kind
+
+DATA = Path(__file__).parents[1] / "data" / "documents"
+SCANS = [2, 3, 4, 7, 8, 9]
+"""The pages of routes.pdf that go to the model."""
+
+
+class Scribe:
+    """An engine that says how large each picture is; `turns` gives the pages it fails on, counted from 1."""
+
+    def __init__(self, **faults: Callable[[], Recognition]) -> None:
+        self.faults = {int(key.lstrip("p")): fault for key, fault in faults.items()}
+        self.pages = 0
+        self.closed = False
+
+    def read(self, image: Image, **_: Any) -> Recognition:
+        self.pages += 1
+        if self.pages in self.faults:
+            return self.faults[self.pages]()
+        height, width = image.shape[:2]
+        text = f"<doctag><text><loc_50><loc_100><loc_250><loc_300>sheet {self.pages}: {width}x{height}</text></doctag>"
+        return Recognition(text, "scribe", report={"confidence": 0.9, "turn": 0})
+
+    def recognize(self, image: Image, **options: Any) -> str:
+        return self.read(image, **options).text
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def fail(error: Exception) -> Callable[[], Recognition]:
+    def fault() -> Recognition:
+        raise error
+
+    return fault
+
+
+def read(name: str, engine: Engine, numbers: list[int] | None = None, **options: Any) -> Reading:
+    source = open_source(str(DATA / name), "secret")
+    reader = Reader(lambda: engine, Options(**options))
+    try:
+        return reader.read(source, numbers or list(range(1, len(source) + 1)))
+    finally:
+        reader.close()
+        source.close()
+
+
+def words(elements: list[Element]) -> str:
+    return " ".join(element.text for element in elements)
+
+
+def test_each_page_comes_from_where_its_text_is() -> None:
+    engine = Scribe()
+    reading = read("routes.pdf", engine)
+    assert [page.record.page for page in reading.pages] == list(range(1, 10))
+    assert [page.record.page for page in reading.pages if page.record.route is Route.MODEL] == SCANS
+    assert all(page.record.status is Status.OK for page in reading.pages)
+    assert [words(page.elements).startswith("sheet") for page in reading.pages] == [
+        number in SCANS for number in range(1, 10)
+    ]
+    assert "IGNORE" not in words(reading.pages[4].elements)
+    assert engine.closed
+
+
+def test_records_say_who_read_what_and_how_surely() -> None:
+    scan = read("routes.pdf", Scribe(), [3]).pages[0].record
+    assert (scan.engine, scan.confidence, scan.largest_image, scan.turn) == ("scribe", 0.9, 1.0, 0)
+    own = read("frames.pdf", Scribe(), [5]).pages[0].record
+    assert (own.engine, own.confidence, own.turn) == ("file", None, 90)
+
+
+def test_boxes_are_in_the_frame_of_the_page() -> None:
+    page = read("frames.pdf", Scribe(), [2], force=True).pages[0]
+    assert (page.width, page.height) == (792, 612)
+    box = page.elements[0].box
+    assert box is not None
+    assert (box.left, box.top) == pytest.approx((79.2, 122.4))
+
+
+def test_text_on_its_side_comes_out_in_order_with_boxes_where_it_lies() -> None:
+    page = read("frames.pdf", Scribe(), [5]).pages[0]
+    assert page.elements[0].text == "Turned corner"
+    box = page.elements[0].box
+    assert box is not None
+    assert box.height > box.width
+
+
+def test_an_engine_is_made_for_the_first_page_that_needs_it_and_kept() -> None:
+    made: list[Scribe] = []
+
+    def connect() -> Engine:
+        made.append(Scribe())
+        return made[-1]
+
+    reader = Reader(connect)
+    reader.read(open_source(str(DATA / "digital.pdf")), [1])
+    assert not made
+    reader.read(open_source(str(DATA / "routes.pdf")), [1, 2, 3])
+    reader.read(open_source(str(DATA / "routes.pdf")), [4])
+    assert len(made) == 1
+    reader.close()
+    assert made[0].closed
+
+
+def test_a_plan_needs_no_engine() -> None:
+    reader = Reader(fail(AssertionError("no engine is needed")))  # type: ignore[arg-type]
+    records = list(reader.plan(open_source(str(DATA / "routes.pdf")), list(range(1, 10))))
+    assert [record.page for record in records if record.route is Route.MODEL] == SCANS
+
+
+FAULTS: dict[str, Callable[[], Recognition]] = {
+    "crash": fail(BackendUnavailableError("the worker died (signal 9)")),
+    "lost": fail(StreamLostError("the connection ended")),
+    "bug": fail(ZeroDivisionError("division by zero")),
+    "empty": lambda: Recognition("<doctag></doctag>", "scribe"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_page_that_fails_costs_itself_only(fault: str) -> None:
+    reading = read("routes.pdf", Scribe(p2=FAULTS[fault]))
+    assert [record.page for record in reading.troubled] == [3]
+    record = reading.troubled[0]
+    assert (record.status, record.route) == (Status.PARTIAL, Route.MODEL)
+    assert record.error
+    assert words(reading.pages[2].elements) == "17", "the page keeps what the file itself says"
+    assert words(reading.pages[3].elements).startswith("sheet 3")
+
+
+def test_a_page_without_anything_to_keep_is_failed() -> None:
+    reading = read("routes.pdf", Scribe(p1=FAULTS["crash"]), [2])
+    assert reading.troubled[0].status is Status.FAILED
+    assert "signal 9" in reading.troubled[0].error
+    assert reading.pages[0].elements == []
+
+
+def test_hidden_text_that_can_be_trusted_is_better_than_nothing() -> None:
+    reading = read("routes.pdf", Scribe(p1=FAULTS["crash"], p2=FAULTS["crash"]), [4, 9])
+    garbage, covered = reading.pages
+    assert garbage.elements == []
+    assert "harbour" in words(covered.elements)
+
+
+def test_what_arrived_before_a_failure_is_kept() -> None:
+    partial = "<doctag><text>Half a page of good text</text><otsl><fcel>a<fc"
+    for error in (BackendUnavailableError("died", partial=partial), TruncatedError("cut", partial=partial)):
+        reading = read("routes.pdf", Scribe(p1=fail(error)), [3])
+        assert reading.pages[0].elements[0].text == "Half a page of good text"
+        assert reading.pages[0].elements[1].kind is Kind.TABLE
+        assert reading.troubled[0].status is Status.PARTIAL
+
+
+@pytest.mark.parametrize(
+    "answer", ["<text>cut in the mid", "no tags at all", "<otsl><fcel>x<lcel><fcel>", "<text>a" * 500]
+)
+def test_malformed_answers_are_read_for_what_they_are(answer: str) -> None:
+    reading = read("routes.pdf", Scribe(p1=lambda: Recognition(answer)), [2])
+    assert reading.troubled == []
+    assert reading.pages[0].elements
+
+
+def test_a_model_that_reports_nonsense_does_no_harm() -> None:
+    report = {"confidence": float("nan"), "turn": "sideways"}
+    record = read("routes.pdf", Scribe(p1=lambda: Recognition("x", report=report)), [2]).pages[0].record
+    assert (record.confidence, record.turn) == (None, 0)
+
+
+def test_a_busy_host_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_module, "_BUSY_WAITS", (0.0, 0.0))
+    busy = fail(QueueFullError("10 requests wait"))
+    assert read("routes.pdf", Scribe(p1=busy, p2=busy), [2]).troubled == []
+    assert "wait" in read("routes.pdf", Scribe(p1=busy, p2=busy, p3=busy), [2]).troubled[0].error
+
+
+def test_a_host_that_is_gone_is_not_called_for_every_page() -> None:
+    engine = Scribe(p2=fail(DialError("nobody listens")))
+    reading = read("routes.pdf", engine)
+    assert [record.page for record in reading.troubled] == SCANS[1:]
+    assert engine.pages == 2
+
+
+def test_no_engine_at_all_ends_the_run() -> None:
+    reader = Reader(fail(DialError("nobody listens")))  # type: ignore[arg-type]
+    with pytest.raises(DialError):
+        reader.read(open_source(str(DATA / "routes.pdf")), [1, 2, 3])
+
+
+def test_a_page_that_cannot_be_opened_keeps_its_number(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (200, 200), dtype=np.uint8)
+    pages = [Pil.fromarray(noise + k) for k in range(3)]
+    path = tmp_path / "x.tif"
+    pages[0].save(path, save_all=True, append_images=pages[1:], compression="tiff_adobe_deflate")
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle - 4000 : middle + 4000] = bytes(8000)
+    path.write_bytes(bytes(data))
+    reading = Reader(Scribe).read(open_source(str(path)), [1, 2, 3])
+    assert [record.page for record in reading.troubled] == [2]
+    assert "decoded" in reading.troubled[0].error
+
+
+def test_pages_are_drawn_while_the_engine_reads_and_never_more_than_one_ahead() -> None:
+    seen: list[tuple[str, int]] = []
+
+    class Watched:
+        name = "watched"
+
+        def __init__(self) -> None:
+            self._source = open_source(str(DATA / "routes.pdf"))
+
+        def __len__(self) -> int:
+            return 6
+
+        def page(self, index: int) -> Any:
+            seen.append((threading.current_thread().name, index))
+            return self._source.page(1)
+
+        def close(self) -> None:
+            self._source.close()
+
+    class Slow(Scribe):
+        def read(self, image: Image, **options: Any) -> Recognition:
+            ahead = max(index for _, index in seen)
+            assert ahead <= self.pages + 1
+            return super().read(image, **options)
+
+    done: list[PageRecord] = []
+    Reader(Slow).read(Watched(), [1, 2, 3, 4, 5, 6], done.append)
+    assert [record.page for record in done] == [1, 2, 3, 4, 5, 6]
+    assert all(record.status is Status.OK for record in done)
+    assert {name for name, _ in seen} == {"warmwire-prepare_0"}
+
+
+def test_empty_paper_is_told_from_a_page_that_was_not_read() -> None:
+    paper = np.random.default_rng(3).normal(235, 6, (1200, 800, 3)).clip(0, 255).astype(np.uint8)
+    assert is_even(paper)
+    specks = paper.copy()
+    specks[100:102, 100:102] = 0
+    assert is_even(specks)
+    line = paper.copy()
+    line[600:620, 200:500] = 20
+    assert not is_even(line)

@@ -1,0 +1,215 @@
+"""`warmwire ocr` as people run it: a process, files, a terminal or a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data" / "documents"
+SCAN = ROOT / "examples" / "scan.pdf"
+COMMAND = [sys.executable, "-c", "from warmwire.cli import main; main()"]
+
+
+def run(*arguments: str | Path, stdin: bytes = b"", cwd: Path = DATA) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, cwd=cwd, timeout=240)
+
+
+def failure(done: subprocess.CompletedProcess[bytes], status: int) -> str:
+    """The one line that says what went wrong."""
+    assert done.returncode == status, done.stderr
+    assert b"Traceback" not in done.stderr
+    (line,) = done.stderr.decode().splitlines()
+    return line
+
+
+def test_a_page_with_text_needs_no_model() -> None:
+    done = run("ocr", "digital.pdf")
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert text.startswith("# Log Books of the Harbour\n")
+    assert "## What the office keeps\n" in text
+    assert "1. Book number 7\n2. Book number 8\n3. Book number 9\n" in text
+    assert "| Ship | Year |\n| --- | --- |\n| Gannet | 1871 |\n| Two\\|Sisters | 1902 |\n" in text
+    assert "digital.pdf: 1/1: page 1 by file" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["nowhere.pdf"], 1, "nowhere.pdf: no such file"),
+        (["."], 1, ". is a directory"),
+        (["make.py"], 1, "make.py: not a PDF, PNG"),
+        (["encrypted.pdf"], 1, "--password"),
+        (["encrypted.pdf", "--password", "x"], 1, "password is wrong"),
+        (["digital.pdf", "--pages", "7"], 1, "has no page 7; it has 1"),
+        (["digital.pdf", "--pages", "3-1"], 2, "--pages 3-1"),
+        (["digital.pdf", "--force", "--threshold", "0"], 2, "--force"),
+        (["digital.pdf", "frames.pdf", "--format", "json"], 2, "directory with -o"),
+        (["digital.pdf", "frames.pdf", "-o", "make.py"], 2, "make.py is a file"),
+        (["digital.pdf", "-o", "digital.pdf"], 2, "is an input"),
+        (["-", "-"], 2, "once only"),
+    ],
+)
+def test_mistakes_get_one_line(arguments: list[str], status: int, words: str) -> None:
+    assert words in failure(run("ocr", *arguments), status)
+
+
+@pytest.mark.parametrize("content", [b"", b"%PDF-1.7\nnothing else", b"GIF89a"])
+def test_files_that_are_no_documents_get_one_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.pdf").write_bytes(content)
+    assert "x.pdf: " in failure(run("ocr", "x.pdf", cwd=tmp_path), 1)
+
+
+def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
+    done = run("ocr", "nowhere.pdf", "digital.pdf", "frames.pdf", "-o", tmp_path / "out")
+    assert done.returncode == 1
+    assert sorted(os.listdir(tmp_path / "out")) == ["digital.md", "frames.md"]
+    assert (tmp_path / "out" / "digital.md").stat().st_mode & 0o777 == 0o666 & ~current_umask()
+
+
+def current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_inputs_of_one_stem_keep_apart(tmp_path: Path) -> None:
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+    data = (DATA / "digital.pdf").read_bytes()
+    (tmp_path / "x.pdf").write_bytes(data)
+    (tmp_path / "x.PDF").write_bytes(data)
+    assert run("ocr", "x.pdf", "x.PDF", "-o", "out", cwd=tmp_path).returncode == 0
+    assert sorted(os.listdir(tmp_path / "out")) == ["x.PDF.md", "x.pdf.md"]
+
+
+def test_standard_input_and_output() -> None:
+    done = run("ocr", "-", "--format", "text", stdin=(DATA / "digital.pdf").read_bytes())
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"Log Books of the Harbour\n")
+
+
+def test_json_carries_the_records() -> None:
+    done = run("ocr", "frames.pdf", "--format", "json", "--pages", "2,5-")
+    records = json.loads(done.stdout)["warmwire"]["pages"]
+    assert [record["page"] for record in records] == [2, 5]
+    keys = {"route", "why", "coverage", "largest_image", "text_quality", "turn", "engine", "status", "confidence"}
+    assert keys | {"seconds", "error"} <= set(records[0])
+
+
+def test_a_dry_run_prints_decisions_and_loads_no_model() -> None:
+    started = time.monotonic()
+    done = run("ocr", "routes.pdf", "--dry-run")
+    assert done.returncode == 0
+    assert [line.split()[3] for line in done.stdout.decode().splitlines()] == [
+        "file", "model", "model", "model", "file", "file", "model", "model", "model",
+    ]  # fmt: skip
+    assert json.loads(run("ocr", "routes.pdf", "--dry-run", "--format", "json").stdout)["pages"][1]["route"] == "model"
+    assert time.monotonic() - started < 60
+
+
+def test_nothing_to_read_is_said_and_no_success(tmp_path: Path) -> None:
+    done = run("ocr", DATA / "routes.pdf", "--pages", "6", "-o", "out.md", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no text was found" in done.stderr.decode()
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_output_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("ocr", DATA / "digital.pdf", "-o", "file/x.md", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "file/x.md: cannot be written" in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_bar_on_a_terminal() -> None:
+    parent, child = pty.openpty()
+    try:
+        subprocess.run([*COMMAND, "ocr", "frames.pdf"], stdout=subprocess.DEVNULL, stderr=child, cwd=DATA, timeout=60)
+        os.close(child)
+        shown = b""
+        try:
+            while piece := os.read(parent, 65536):
+                shown += piece
+        except OSError:
+            pass  # how a terminal says that its other end is closed
+    finally:
+        os.close(parent)
+    assert b"5/5" in shown
+
+
+def test_help_is_instant() -> None:
+    def fastest(*command: str) -> float:
+        times = []
+        for _ in range(5):
+            started = time.perf_counter()
+            subprocess.run(command, capture_output=True, check=True)
+            times.append(time.perf_counter() - started)
+        return min(times)
+
+    assert fastest(*COMMAND, "ocr", "--help") - fastest(sys.executable, "-c", "pass") < 0.15
+
+
+@pytest.fixture
+def sockets() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="ww") as folder:
+        yield Path(folder)
+
+
+def serve(model: str, path: Path, *more: str) -> subprocess.Popen[bytes]:
+    host = subprocess.Popen([*COMMAND, "serve", model, "--socket", str(path), *more], stderr=subprocess.PIPE)
+    for _ in range(1200):
+        if path.exists():
+            return host
+        assert host.poll() is None, host.stderr and host.stderr.read()
+        time.sleep(0.1)
+    raise AssertionError("the host did not come up")
+
+
+def stop(host: subprocess.Popen[bytes]) -> None:
+    host.terminate()
+    host.communicate(timeout=30)
+
+
+def test_pages_are_read_through_a_host(sockets: Path) -> None:
+    host = serve("echo", sockets / "s")
+    try:
+        done = run("ocr", "routes.pdf", "--pages", "2", "--socket", sockets / "s", "--dpi", "72")
+    finally:
+        stop(host)
+    assert done.returncode == 0
+    assert re.match(rb"\[image \S+ 612x792\]Convert this page to docling\.", done.stdout)
+
+
+@pytest.mark.slow
+def test_a_scan_is_read_the_same_here_and_through_a_host(sockets: Path, tmp_path: Path) -> None:
+    here = run("ocr", SCAN)
+    assert here.returncode == 0
+    text = here.stdout.decode()
+    assert text.startswith("# The Log Books of the Harbour\n")
+    for part in ("## How it began\n", "- Use pencils only\n", "3. Hand the slip to the desk\n", "| Patience | 1890 |"):
+        assert part in text
+    assert text.index("older books are brittle") < text.index("In the second year"), "columns are read one by one"
+    host = serve("pages", sockets / "s")
+    try:
+        there = run("ocr", SCAN, "--socket", sockets / "s")
+        assert there.stdout == here.stdout
+        for child in Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+        again = run("ocr", SCAN, "--socket", sockets / "s", "--pages", "2")
+        assert again.stdout.decode() in text
+    finally:
+        stop(host)

@@ -1,13 +1,25 @@
-"""A host as a process of its own: claim the path, load, bind, serve, drain on a signal."""
+"""A host of its own: claim the path, load, bind, serve, drain.
+
+`run_host` is `warmwire serve`: it ends on a signal. `PrivateHost` is the same for one program's own use, on a thread,
+behind a socket that nobody else can reach: it gives a run over many pages what a host gives, worker processes that may
+crash or grow without taking the run along.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import tempfile
+import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, cast
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
 
+from warmwire.host.runner import Runner
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.host.workers import WorkerPool
 from warmwire.transport.listen import SocketPath
@@ -37,18 +49,78 @@ def run_host(
         with SocketPath(addr) as path:
             host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
             try:
-                if not await _unless(stop, host.runner.start()):
-                    return
-                listening = path.bind()
-                on_ready(path.path)
-                await host.serve(listening, stop)
-                path.unlink()
-                await _unless(cut, host.drain(drain_timeout))
+                if await _serve(host, path, stop, on_ready):
+                    await _unless(cut, host.drain(drain_timeout))
             finally:
                 await host.close()
 
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(main())
+
+
+class PrivateHost:
+    """A host on a thread of this process, for this process. Loads in the background; `wait` says when it is ready."""
+
+    def __init__(self, model: str, *, workers: int = 1, threads: int | None = None) -> None:
+        self._directory = tempfile.mkdtemp(prefix="warmwire-")
+        self.addr = str(Path(self._directory) / "private.sock")
+        self._ready: Future[str] = Future()
+        self._stop: Callable[[], object] = lambda: None
+        started = threading.Event()
+
+        async def main() -> None:
+            stop, loop = asyncio.Event(), asyncio.get_running_loop()
+            self._stop = lambda: loop.call_soon_threadsafe(stop.set)
+            started.set()
+            host = Host(WorkerPool(model, workers, threads))
+            try:
+                with SocketPath(self.addr) as path:
+                    await _serve(host, path, stop, self._ready.set_result)
+            finally:
+                await host.close()
+
+        self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
+        self._thread.start()
+        started.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def wait(self) -> str:
+        """Wait until the model is loaded; returns the address. Raises what loading raised."""
+        return self._ready.result()
+
+    def close(self) -> None:
+        """Stop the workers and remove the socket. May be called twice."""
+        if self._thread.is_alive():
+            self._stop()
+            self._thread.join()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _run(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            asyncio.run(main())
+        except BaseException as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)
+
+
+async def _serve(host: Host, path: SocketPath, stop: asyncio.Event, on_ready: Callable[[str], None]) -> bool:
+    """Load, bind, say so, accept until `stop`; returns whether it came to listening."""
+    runner: Runner = host.runner
+    if not await _unless(stop, runner.start()):
+        return False
+    listening = path.bind()
+    on_ready(path.path)
+    await host.serve(listening, stop)
+    path.unlink()
+    return True
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -111,8 +111,6 @@ class Finish:
     stop_reason: StopReason = StopReason.END_TURN
     usage: Usage = field(default_factory=Usage)
     report: Report | None = None
-    tool_choice_unsatisfied: bool = False
-    """The request asked for a tool call and the model made none."""
 
 
 class Model(Protocol):

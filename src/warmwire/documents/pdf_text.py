@@ -82,6 +82,9 @@ def read_page(page: Any, frame: Frame) -> PageText:
         return style.visible and style.order >= cover and not (style.white and not is_painted(dark, box, upright))
 
     lines, hidden = _lines(characters, upright, is_seen)
+    if sum(len(line.text) for line in lines if line.mono) > 0.6 * sum(len(line.text) for line in lines):
+        for line in lines:  # a page typed as a whole: the font tells nothing of code
+            line.mono = None
     blocks = [Box(b.left, b.top - 0.15 * b.height, b.right, b.bottom + 0.15 * b.height) for b in (x.box for x in lines)]
     area = upright.size[0] * upright.size[1]
     figures = [box for box in images if _SMALLEST_FIGURE <= box.area / area < _BACKGROUND]

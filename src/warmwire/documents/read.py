@@ -147,10 +147,10 @@ class Reader:
             _fail(record, error)
             page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
             return
-        record.engine = answer.backend
-        record.confidence = _number(answer.report.get("confidence"))
-        record.turn = int(_number(answer.report.get("turn")) or 0)
         page.elements = parse(answer.text, page.width, page.height)
+        record.engine = answer.backend
+        record.confidence = _number(answer.report.get("confidence")) if page.elements else None
+        record.turn = int(_number(answer.report.get("turn")) or 0)
         if not page.elements and not is_even(image):
             record.status, record.error = Status.FAILED, "the model found nothing on the page"
 

@@ -101,6 +101,10 @@ def _breaks(paragraph: Paragraph, line: Line, following: Line | None, column: Bo
     """Whether `line` opens a new paragraph below `paragraph`."""
     last = paragraph.lines[-1]
     step = (line.box.centre[1] - last.box.centre[1]) / max(size_of(last), size_of(line))
+    if last.mono and line.mono:  # code: neither its short lines nor its indents mean anything
+        return step > 2.5
+    if last.mono is not None and line.mono is not None and last.mono != line.mono:
+        return True
     small, large = sorted((size_of(last), size_of(line)))
     if large > MAX_SIZE_STEP * small or _weight_changes(last, line, paragraph, following):
         return True

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
+from warmwire.layout.code import code_text
 from warmwire.layout.columns import Item, columns
 from warmwire.layout.furniture import footnotes, furniture, is_caption, note_text
 from warmwire.layout.grids import grid_tables
@@ -191,7 +192,7 @@ class _Classifier:
         if is_heading:
             return Element(Kind.HEADING, text, part.box, level=level_of(part, self.size))
         if all(line.mono for line in part.lines) and len(part.lines) > 1:
-            return Element(Kind.CODE, "\n".join(line.text for line in part.lines), part.box)
+            return Element(Kind.CODE, code_text(part.lines), part.box)
         return Element(Kind.TEXT, text, part.box)
 
     def _goes_on(self, above: Element, element: Element, last: Paragraph, part: Paragraph) -> bool:

@@ -53,6 +53,7 @@ class _Piece:
     style: _Style
     last: Box
     chars: list[str] = field(default_factory=list)
+    sizes: Counter[float] = field(default_factory=Counter)
     bold: int = 0
     mono: int = 0
 
@@ -224,9 +225,9 @@ def _lines(characters: list[_Char], frame: Frame, is_seen: Any) -> tuple[list[Li
             piece.chars.append(" ")
         piece.chars.append(text)
         piece.box, piece.last = piece.box.union(box), box
+        piece.sizes[style.size] += 1
         piece.bold += style.bold
         piece.mono += style.mono
-        piece.style = piece.style if piece.style.size >= style.size else style
     return [_line(p) for p in _join(seen, frame)], [_line(p) for p in _join(unseen, frame)]
 
 
@@ -280,6 +281,7 @@ def _join_row(row: list[_Piece]) -> list[_Piece]:
             before.chars.append(" ")
         before.chars += piece.chars
         before.box = before.box.union(piece.box)
+        before.sizes += piece.sizes
         before.bold += piece.bold
         before.mono += piece.mono
     return joined
@@ -290,7 +292,7 @@ def _line(piece: _Piece) -> Line:
     return Line(
         piece.box,
         " ".join(piece.text.split()),
-        size=piece.style.size,
+        size=max(piece.sizes, key=lambda size: (piece.sizes[size], size)),
         bold=2 * piece.bold > letters,
         mono=2 * piece.mono > letters,
     )

@@ -43,7 +43,7 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, host: Host, reader: RequestReader | None = None) -> None:
         self._host = host
         self._reader = reader or RequestReader(host.runner.allocate)
-        self._writer = ResponseWriter("")
+        self._writer = ResponseWriter()
         self._transport: asyncio.Transport
         self._answer: asyncio.Task[None] | None = None
         self._scrap: memoryview | None = None  # where input goes once it is no longer read
@@ -72,6 +72,7 @@ class Session(asyncio.BufferedProtocol):
         if self._stall is not None:
             self._stall.cancel()
         self._drained.set()
+        self._abandon()
         self._host.forget(self)
         if not self.closed.done():
             self.closed.set_result(None)
@@ -86,11 +87,6 @@ class Session(asyncio.BufferedProtocol):
         """Cancel what is under way and close once the client has taken what was sent."""
         self._cancel()
         self._transport.close()
-
-    def close_if_idle(self) -> None:
-        """Close unless an answer is under way; used when the host drains."""
-        if self._answer is None:
-            self._transport.close()
 
     def abort(self, message: str) -> None:
         """End an answer under way with an error frame, as far as the client takes it, then close."""
@@ -134,7 +130,13 @@ class Session(asyncio.BufferedProtocol):
         """Answer what cannot be read on, and close gently."""
         self._scrap = memoryview(bytearray(64 << 10))
         self.send(ResponseWriter(self._reader.request_id).error(error.code, str(error)))
+        self._abandon()
         self._linger()
+
+    def _abandon(self) -> None:
+        """Give back the buffers of a request that will never be whole."""
+        if (request := self._reader.abandon()) is not None:
+            self._host.runner.free(request)
 
     def _linger(self) -> None:
         if not self._transport.is_closing():
@@ -167,7 +169,7 @@ class Session(asyncio.BufferedProtocol):
 
     async def _respond(self, request: Request) -> bool:
         """Write the frames of one answer; returns whether the connection lives on."""
-        writer = self._writer = ResponseWriter(request.id)
+        writer = self._writer = ResponseWriter.to(request)
         try:
             validate(request)
             with self._host.admit():

@@ -12,11 +12,12 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from typing import Final
 
 from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, decode
 from warmwire.host.segments import map_private
-from warmwire.models.base import Finish, Model
+from warmwire.models.base import Model
 from warmwire.models.load import load_model
 from warmwire.wire.errors import CancelledError, ErrorCode, WarmwireError
 from warmwire.wire.frames import FrameReader, encode_frame
@@ -49,17 +50,28 @@ class Worker:
 
     def _listen(self) -> None:
         """Read the link. Ends the process with it: the main thread may be deep inside a model."""
-        reader, descriptors = FrameReader(), []
+        try:
+            self._read_link()
+        except ConnectionResetError:  # the host died with something of ours unread
+            pass
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+
+    def _read_link(self) -> None:
+        reader = FrameReader()
+        descriptors: list[int] = []
         while True:
             data, new, _, _ = socket.recv_fds(self._link, _RECEIVE, MAX_ATTACHMENTS)
             if not data:
-                os._exit(0)
+                return
             descriptors += new
             for _, payload in reader.receive_data(data):
                 message = decode(payload)
                 if isinstance(message, Cancel):
-                    if message.number in self._cancels:
-                        self._cancels[message.number].set()
+                    if (event := self._cancels.get(message.number)) is not None:  # else it has just been answered
+                        event.set()
                     continue
                 for attachment, size in zip(message.request.attachments, message.sizes, strict=True):
                     attachment.data = memoryview(map_private(descriptors.pop(0), size))[:size] if size else b""
@@ -67,7 +79,7 @@ class Worker:
                 self._jobs.put(message)
 
     def _answer(self, job: Job, model: Model) -> None:
-        writer = ResponseWriter(job.request.id)
+        writer = ResponseWriter.to(job.request)
         cancelled = self._cancels[job.number]
 
         def emit(block: OutBlock) -> None:
@@ -78,20 +90,15 @@ class Worker:
         self._say(Response(type=STARTED))
         try:
             finish = model.generate(job.request, emit, cancelled)
+            terminal = writer.done(finish.stop_reason, finish.usage, model.name, finish.report)
         except WarmwireError as error:
             terminal = writer.error(error.code, str(error))
         except MemoryError:
             terminal = writer.error(ErrorCode.BACKEND_UNAVAILABLE, "the model ran out of memory on this request")
         except Exception as error:
             terminal = writer.error(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
-        else:
-            terminal = self._done(writer, finish, model.name)
         del self._cancels[job.number]
         self._link.sendall(terminal)
-
-    @staticmethod
-    def _done(writer: ResponseWriter, finish: Finish, name: str) -> bytes:
-        return writer.done(finish.stop_reason, finish.usage, name, finish.report)
 
     def _say(self, response: Response) -> None:
         self._link.sendall(encode_frame(FRAME_JSON, encode_response(response)))

@@ -79,7 +79,6 @@ class Conn:
         request that must not be read on; after any of them the connection is good for an error frame only.
         """
         reader = self.requests
-        self.frames.open_blob = reader.open_blob
         while (request := reader.next_request()) is None:
             if not self._receive_some():
                 reader.receive_eof()

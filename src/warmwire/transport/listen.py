@@ -9,6 +9,7 @@ is never changed.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -121,19 +122,19 @@ class SocketPath:
 
 
 def _prepare_directory(directory: Path) -> None:
+    ours = directory == default_directory()
     try:
         if not directory.exists():
             directory.parent.mkdir(parents=True, exist_ok=True)
-            directory.mkdir(mode=0o700)
-        status = directory.lstat() if directory == default_directory() else directory.stat()
-    except FileExistsError:
-        status = directory.stat()
+            with contextlib.suppress(FileExistsError):  # another host was faster
+                directory.mkdir(mode=0o700)
+        status = directory.lstat() if ours else directory.stat()
     except OSError as error:
         raise ListenError(f"cannot create the socket directory {directory}: {error.strerror}") from error
     if not stat.S_ISDIR(status.st_mode):
         raise ListenError(f"refused: {directory} is not a directory")
     # The default directory has a name that anybody could have created first.
-    if directory == default_directory() and status.st_uid != os.getuid():
+    if ours and status.st_uid != os.getuid():
         raise ListenError(
             f"refused: {directory} belongs to uid {status.st_uid}, not to you; remove it or give --socket PATH"
         )

@@ -51,6 +51,9 @@ class StopReason(StrEnum):
 
 U32 = Annotated[int, msgspec.Meta(ge=0, le=(1 << 32) - 1)]
 
+RequestId = Annotated[str, msgspec.Meta(max_length=1 << 16)]
+"""Every frame of an answer repeats it, so a host bounds it; the wire itself does not."""
+
 
 class Attachment(msgspec.Struct, omit_defaults=True):
     """One binary payload: metadata here, the bytes in `data`, which travel in a blob frame and never in the JSON.
@@ -105,7 +108,7 @@ class Request(msgspec.Struct, omit_defaults=True):
     """
 
     wire_version: U32 = 0
-    id: str = ""
+    id: RequestId = ""
     messages: list[Message] = msgspec.field(default_factory=list)
     attachments: list[Attachment] = msgspec.field(default_factory=list)
     max_tokens: U32 | None = None

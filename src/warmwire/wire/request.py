@@ -10,6 +10,7 @@ Every error that `next_request` raises ends the connection; `request_id` is the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -31,7 +32,11 @@ from warmwire.wire.messages import (
 
 DESCRIPTOR_TYPE: Final = "attachment_blob"
 
+_SMALL_BODY: Final = 64 << 10
+"""Bodies up to this many bytes are searched for repeated keys; larger ones would hold the host up."""
+
 _decode_request = msgspec.json.Decoder(Request).decode
+_decode_keys = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_descriptor = msgspec.json.Decoder(BlobDescriptor).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -66,11 +71,39 @@ def decode_body(payload: bytes | bytearray) -> Request:
     """A request's JSON. Raises ProtocolError: a body that cannot be read says nothing about what follows it."""
     try:
         request = _decode_request(payload)
+        if not request.messages and "messages" not in _decode_keys(payload):
+            raise ProtocolError("decode: Object missing required field `messages`")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"decode: {error}") from None
+    _check_response_format(request.response_format)
+    if len(payload) <= _SMALL_BODY:
+        _check_keys(payload)
     for attachment in request.attachments:
         attachment.data = b""  # the JSON key of that name, if any, is not ours
     return request
+
+
+def _check_response_format(value: Any) -> None:
+    if value is not None and not (isinstance(value, dict) and value.get("type") == "json_schema" and "schema" in value):
+        raise ProtocolError('decode: response_format is not {"type":"json_schema","schema":...}')
+
+
+def _check_keys(payload: bytes | bytearray) -> None:
+    """Refuse a body in which an object repeats a key: two readers of it could see two different requests."""
+    try:
+        _unique_keys.decode(payload.decode())
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"decode: {error}") from None
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ProtocolError(f"decode: an object repeats the key {next(k for k in keys if keys.count(k) > 1)!r}")
+
+
+# Values do not matter here, and converting a number of a million digits would take for ever.
+_unique_keys: Final = json.JSONDecoder(object_pairs_hook=_refuse_repeated, parse_int=len, parse_float=len)
 
 
 def check_attachment_count(request: Request) -> None:
@@ -96,7 +129,6 @@ class RequestReader:
     def __init__(self, allocate: Callable[[int], Any] = bytearray, frames: FrameReader | None = None) -> None:
         self._allocate = allocate
         self._frames = frames or FrameReader()
-        self._frames.open_blob = self.open_blob
         self.get_buffer = self._frames.get_buffer
         self.buffer_updated = self._frames.buffer_updated
         self._request: Request | None = None
@@ -124,6 +156,7 @@ class RequestReader:
 
         Raises ProtocolError, WireVersionError or InvalidRequestError; the connection must then be closed.
         """
+        self._frames.open_blob = self.open_blob  # a connection may have been read frame by frame until now
         while (frame := self._frames.next_frame()) is not None:
             kind, payload = frame
             if self._request is None:
@@ -135,7 +168,7 @@ class RequestReader:
             elif kind == FRAME_JSON:
                 raise ProtocolError(f"blob of attachment {self._announced.attachment_id!r} is missing")
             else:
-                self._waiting.pop(self._announced.attachment_id).data = payload
+                del self._waiting[self._announced.attachment_id]
                 self._announced = None
             if not self._waiting:
                 request, self._request = self._request, None
@@ -184,4 +217,10 @@ class RequestReader:
                 f"attachment {self._announced.attachment_id!r}: descriptor says {self._announced.len} bytes,"
                 f" the blob has {length}"
             )
-        return self._allocate(length)
+        data = self._waiting[self._announced.attachment_id].data = self._allocate(length)
+        return data
+
+    def abandon(self) -> Request | None:
+        """Give up the request being read, if any: returns it with the buffers that it has been given so far."""
+        request, self._request = self._request, None
+        return request

@@ -13,24 +13,41 @@ import msgspec
 
 from warmwire.wire.errors import ErrorCode, ProtocolError, error_for
 from warmwire.wire.frames import Frame, encode_frame
-from warmwire.wire.messages import FRAME_JSON, OutBlock, Response, ResponseType, StopReason, Usage
+from warmwire.wire.messages import FRAME_JSON, OutBlock, Request, Response, ResponseType, StopReason, Usage
 
 _MAX_DELTA = 1 << 20
 """Longest text of one frame, characters: below the frame cap however it is escaped."""
+
+_MAX_MESSAGE: Final = 4096
+"""Longest error message sent, characters."""
 
 _encode = encode_response = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Response).decode
 
 
 class ResponseWriter:
-    """Encodes the frames that answer one request."""
+    """Encodes the frames that answer one request.
 
-    def __init__(self, request_id: str) -> None:
+    A request with `stream: false` gets no text and no thinking before its terminal frame: their encoding is empty.
+    """
+
+    def __init__(self, request_id: str = "", *, stream: bool = True, must_call: bool = False) -> None:
         self._id = request_id
+        self._stream = stream
+        self._must_call = must_call
         self._head: Final = b'{"id":' + _encode(request_id) + b',"type":"frame","block":{"type":"text","delta":'
+        self.has_called = False
+        """Whether a tool_use block has been written, here or by a worker."""
+
+    @classmethod
+    def to(cls, request: Request) -> ResponseWriter:
+        """A writer for the answer to a request."""
+        return cls(request.id, stream=request.stream is not False, must_call=request.tool_choice == "required")
 
     def text(self, delta: str) -> bytes:
         """One text delta, as one frame (or several, if it is huge)."""
+        if not self._stream:
+            return b""
         # The hot path: a delta is a few characters, so the frame is put together by hand around them.
         try:
             payload = self._head + _encode(delta) + b"}}"
@@ -49,6 +66,9 @@ class ResponseWriter:
         """One block of any type."""
         if block.type == "text":
             return self.text(block.delta)
+        if block.type == "thinking" and not self._stream:
+            return b""
+        self.has_called = self.has_called or block.type == "tool_use"
         return self._frame(Response(id=self._id, type=ResponseType.FRAME, block=block))
 
     def done(
@@ -57,10 +77,8 @@ class ResponseWriter:
         usage: Usage,
         backend: str,
         report: Mapping[str, Any] | None = None,
-        *,
-        tool_choice_unsatisfied: bool = False,
     ) -> bytes:
-        """The terminal frame of an answer that ended well."""
+        """The terminal frame of an answer that ended well. It says so if a tool had to be called and none was."""
         return self._frame(
             Response(
                 id=self._id,
@@ -68,13 +86,15 @@ class ResponseWriter:
                 usage=usage,
                 stop_reason=stop_reason,
                 backend=backend,
-                tool_choice_unsatisfied=tool_choice_unsatisfied,
+                tool_choice_unsatisfied=self._must_call and not self.has_called,
                 report=report,
             )
         )
 
     def error(self, code: ErrorCode, message: str) -> bytes:
         """The terminal frame of a request that failed."""
+        # It may quote what a client sent, of any length, or a file name, with surrogates that have no UTF-8.
+        message = message[:_MAX_MESSAGE].encode("utf-8", "replace").decode()
         return self._frame(Response(id=self._id, type=ResponseType.ERROR, code=code, message=message))
 
     def _frame(self, response: Response) -> bytes:

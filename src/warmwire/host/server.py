@@ -99,6 +99,8 @@ class Host:
             stopping.cancel()
             await asyncio.gather(accepting, stopping, return_exceptions=True)
             listening.close()
+        if not accepting.cancelled():
+            accepting.result()
 
     async def adopt(self, sock: socket.socket, reader: RequestReader | None = None) -> Session:
         """Serve a connected socket; `reader` may already hold bytes of it."""
@@ -110,8 +112,6 @@ class Host:
     async def drain(self, timeout: float) -> bool:
         """Let outstanding requests end; returns whether all did within `timeout` seconds."""
         self.draining = True
-        for session in tuple(self._sessions):
-            session.close_if_idle()
         try:
             await asyncio.wait_for(self._idle.wait(), timeout)
         except TimeoutError:

@@ -61,7 +61,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
         self._number = 0
         self._outlet: Outlet | None = None
         self._done: asyncio.Future[Any] | None = None
-        self._started = False
+        self._started = self._killed = False
 
     @classmethod
     async def start(cls, model: str, threads: int) -> WorkerProcess:
@@ -85,6 +85,11 @@ class WorkerProcess(asyncio.BufferedProtocol):
         return worker
 
     # ------------------------------------------------------------------ the link
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be given work; False a moment before `gone`."""
+        return not self._transport.is_closing()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
@@ -119,7 +124,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
     async def answer(self, request: Request, outlet: Outlet) -> Response:
         """Run one job and pass its frames on; returns its terminal.
 
-        Raises BackendUnavailableError if the worker dies over it, and NotStarted if it was dead already.
+        Raises BackendUnavailableError if the worker dies over it, NotStarted if it was dead already,
+        FrameTooLargeError for a job that fits no frame.
         """
         self._number += 1
         self._started = False
@@ -144,28 +150,32 @@ class WorkerProcess(asyncio.BufferedProtocol):
 
     def _send_job(self, request: Request) -> None:
         blobs = [memoryview(a.data) for a in request.attachments]
-        segments = [view.obj for view in blobs if isinstance(view.obj, Segment)]
+        segments = [view.obj for view in blobs if view.nbytes and isinstance(view.obj, Segment)]
         sizes = [view.nbytes if isinstance(view.obj, Segment) else 0 for view in blobs]
         bare = [msgspec.structs.replace(a, data=b"") for a in request.attachments]
         job = Job(self._number, msgspec.structs.replace(request, attachments=bare), sizes)
         data = encode_frame(FRAME_JSON, encode(job))
         if segments:
             # An idle worker's link is empty, so this byte and the descriptors on it always fit.
-            socket.send_fds(self._link, [data[:1]], [segment.fd for segment in segments])
+            try:
+                socket.send_fds(self._link, [data[:1]], [segment.fd for segment in segments])
+            except OSError:  # it has died a moment ago, and `gone` will say so
+                self._transport.abort()
+                return
             data = data[1:]
         self._transport.write(data)
 
     async def cancelled(self) -> bool:
         """Tell the model to stop, and wait until it has; returns whether the worker is still alive."""
         assert self._done is not None
-        if not self._transport.is_closing():
+        if self.alive:
             self._transport.resume_reading()
             self._transport.write(encode_frame(FRAME_JSON, encode(Cancel(self._number))))
         await asyncio.wait({self._done, self.gone}, timeout=_CANCEL_GRACE, return_when=asyncio.FIRST_COMPLETED)
         if not self._done.done() and not self.gone.done():
             log.warning("worker %d did not stop within %g s and is killed", self.process.pid, _CANCEL_GRACE)
             self.kill()
-        return self._done.done() and not self.gone.done()
+        return self._done.done() and self.alive
 
     # ------------------------------------------------------------------ the process
 
@@ -176,10 +186,12 @@ class WorkerProcess(asyncio.BufferedProtocol):
         except TimeoutError:
             self.kill()
             return "it stopped answering"
+        if self._killed:
+            return "ended by its host"
+        if status == -signal.SIGKILL:
+            return "killed by SIGKILL (out of memory?)"
         if status < 0:
-            name = signal.Signals(-status).name
-            hint = " (out of memory?)" if name == "SIGKILL" else ""
-            return f"killed by {name}{hint}"
+            return f"killed by signal {-status} ({signal.strsignal(-status)})"
         return f"exit status {status}"
 
     def resident(self) -> int:
@@ -192,6 +204,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
 
     def kill(self) -> None:
         """End the process now."""
+        self._killed = self.process.returncode is None
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         self._transport.abort()
@@ -204,12 +217,12 @@ class WorkerPool:
         self.name = model
         self.workers = workers
         self._model = model
-        self._threads = threads or max(1, len(os.sched_getaffinity(0)) // workers)
+        self._threads = threads or max(1, _cores() // workers)
         self._segments = SegmentPool()
         self._idle: deque[WorkerProcess] = deque()
         self._waiting: deque[asyncio.Future[WorkerProcess]] = deque()
         self._all: set[WorkerProcess] = set()
-        self._failures = 0
+        self._failures = self._loading = 0
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def start(self) -> None:
@@ -238,18 +251,18 @@ class WorkerPool:
         try:
             response = await worker.answer(request, outlet)
         except NotStarted:
-            self._replace(worker)
             return await self.run(request, writer, outlet)
         except asyncio.CancelledError:
             self._spawn(self._reclaim(worker))
             raise
-        except BackendUnavailableError:
-            self._replace(worker)
+        except BaseException:
+            self._release(worker)
             raise
         self._failures = 0
         self._release(worker)
         if response.type == ResponseType.ERROR:
             raise error_for(response.code or "", response.message or "")
+        writer.has_called = not response.tool_choice_unsatisfied
         return Finish(StopReason(response.stop_reason or "end_turn"), response.usage or Usage(), response.report)
 
     async def close(self) -> None:
@@ -266,7 +279,7 @@ class WorkerPool:
     async def _acquire(self) -> WorkerProcess:
         while self._idle:
             worker = self._idle.popleft()
-            if not worker.gone.done():
+            if worker.alive:
                 return worker
         turn: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -274,7 +287,7 @@ class WorkerPool:
             return await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._offer(turn.result())
+                self._release(turn.result())
             raise
 
     def _offer(self, worker: WorkerProcess) -> None:
@@ -287,10 +300,12 @@ class WorkerPool:
         self._idle.append(worker)
 
     def _release(self, worker: WorkerProcess) -> None:
+        """Take a worker back. A dead one is left to `_mourn`."""
+        if not worker.alive:
+            return
         if worker.resident() > _RECYCLE_BYTES:
             log.info("worker %d has grown to %d MB and is replaced", worker.process.pid, worker.resident() >> 20)
             worker.kill()
-            self._replace(worker)
         else:
             self._offer(worker)
 
@@ -298,13 +313,20 @@ class WorkerPool:
         """Make a worker whose request was cancelled usable again."""
         if await worker.cancelled():
             self._release(worker)
-        else:
-            self._replace(worker)
 
     # ------------------------------------------------------------------ replacing
 
     async def _load(self) -> WorkerProcess:
         """A worker with a loaded model. Raises InputError, BackendUnavailableError."""
+        self._loading += 1
+        try:
+            worker = await self._load_one()
+        finally:
+            self._loading -= 1
+        self._spawn(self._mourn(worker))
+        return worker
+
+    async def _load_one(self) -> WorkerProcess:
         worker = await WorkerProcess.start(self._model, self._threads)
         self._all.add(worker)
         try:
@@ -317,28 +339,20 @@ class WorkerPool:
             worker.kill()
             await worker.process.wait()
             raise
-        self._spawn(self._mourn(worker))
         return worker
 
     async def _mourn(self, worker: WorkerProcess) -> None:
-        """Replace a worker that dies while idle; one that dies at work is replaced by `run`."""
+        """Replace a worker when it has ended, whatever it was doing. Nobody else does."""
         await worker.gone
+        self._all.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
-            self._replace(worker)
-
-    def _replace(self, worker: WorkerProcess) -> None:
-        self._all.discard(worker)
-        worker.kill()
-        self._spawn(self._respawn(worker))
-
-    async def _respawn(self, dead: WorkerProcess) -> None:
-        log.warning("worker %d ended: %s", dead.process.pid, await dead.cause())
+        log.warning("worker %d ended: %s", worker.process.pid, await worker.cause())
         for attempt in itertools.count(self._failures):
             self._failures = attempt + 1
             if attempt:
                 pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
-                if not self._all:
+                if not self._all and not self._loading:
                     self._refuse_waiting(pause)
                 await asyncio.sleep(pause)
             try:
@@ -359,3 +373,7 @@ class WorkerPool:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -12,12 +12,20 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.inspect import inspect
+from warmwire.cli.ipc import ipc
+from warmwire.cli.merge import merge
 from warmwire.cli.ocr import ocr
+from warmwire.cli.run import run
 from warmwire.cli.serve import serve
+from warmwire.cli.train import train
+from warmwire.cli.yaml import yaml
 
 app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(no_args_is_help=True)(ocr)
 app.command(no_args_is_help=True)(serve)
+for verb in (train, run, inspect, yaml, merge, ipc):
+    app.command(no_args_is_help=True)(verb)
 
 
 def _version(wanted: bool) -> None:

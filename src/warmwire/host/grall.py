@@ -19,9 +19,9 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final, cast
 
+from warmwire.host.pacing import Pacing
 from warmwire.models.markov import Chain, Generation, Style
 from warmwire.transport.listen import SocketPath
 from warmwire.wire.grall import (
@@ -54,17 +54,8 @@ TURN: Final = 8 << 10
 _TURN_GENERATIONS: Final = 64
 """Most generations that share a turn; the others come first in the next."""
 
-_SEND_BUFFER: Final = 64 << 10
+_SEND_BUFFER: Final = 32 << 10
 """Bytes the kernel may hold for a client that is slow: what a pong can have to wait for."""
-
-
-class Pacing(StrEnum):
-    """What a delay holds up."""
-
-    GENERATION = "generation"
-    """That generation alone, as the reference server does."""
-    CONNECTION = "connection"
-    """Everything on its connection, as the protocol's document says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +286,7 @@ class _Connection(asyncio.Protocol):
             replies.append(encode_err(b"generation is still running - " + command.name))
             return
         if len(self._running) >= options.max_generations:
-            replies.append(encode_err(f"too many generations - at most {options.max_generations}".encode()))
+            replies.append(encode_err(b"too many generations - " + command.name))
             return
         rng_seed = None if options.rng_seed is None else b"%d %s" % (options.rng_seed, command.name)
         generation = Generation(
@@ -385,13 +376,16 @@ def _raise_descriptor_limit() -> None:
 
 
 def run_grall_host(
-    chain: Chain,
+    load: Callable[[], Chain],
     addr: str | os.PathLike[str],
     options: GrallOptions | None = None,
     *,
     on_ready: Callable[[str], Any] = lambda path: None,
 ) -> None:
-    """Serve `chain` at `addr` until SIGTERM or SIGINT. Raises ListenError, UsageError."""
+    """Claim `addr`, load the chain, bind, and serve until SIGTERM or SIGINT.
+
+    Raises ListenError and UsageError before anything is loaded, and what `load` raises.
+    """
 
     async def main() -> None:
         stop = asyncio.Event()
@@ -399,7 +393,7 @@ def run_grall_host(
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         with SocketPath(addr) as path:
-            host = GrallHost(chain, options)
+            host = GrallHost(await asyncio.to_thread(load), options)
             listening = path.bind()
             on_ready(path.path)
             await host.serve(listening, stop)

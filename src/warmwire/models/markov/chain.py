@@ -117,6 +117,11 @@ def load(path: str | os.PathLike[str]) -> Chain:
     return Chain(header, data, name)
 
 
+def save(chain: Chain, path: str | os.PathLike[str]) -> None:
+    """`chain.save(path)`."""
+    chain.save(path)
+
+
 def assemble(depth: int, pieces: Iterable[Piece], name: str) -> Chain:
     """A model in memory of records that come in order."""
     parts = [np.zeros(HEADER_SIZE, np.uint8)]

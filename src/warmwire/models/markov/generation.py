@@ -1,39 +1,25 @@
 """One generation: a state, a random sequence, and text drawn from a chain piece by piece.
 
-The chain's own rule is `kernel.walk`; here are the ends a caller can ask for. A style other than `NONE` goes on at
-the nearest known context where the exact one is unknown, as grall does.
+The chain's own rule is `kernel.walk`; here are the ends a caller can ask for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
 from warmwire.models.markov import kernel
 from warmwire.models.markov.chain import Chain
+from warmwire.models.markov.styles import Style
 from warmwire.wire.errors import UsageError
 
 PREPARE_FROM: Final = 1 << 17
 """Once a generation has made so many bytes, building the chain's graph pays."""
 
 _WORD_ENDS: Final = np.isin(np.arange(256), np.frombuffer(b' \t\n\v\f\r.,;:!?"()[]{}\0', np.uint8))
-
-
-class Style(StrEnum):
-    """When a generation ends besides its limit."""
-
-    NEVER = "never"
-    """Only where not even a near context is known."""
-    NONE = "none"
-    """Where the exact context is unknown."""
-    LINE = "line"
-    """After the first newline."""
-    WORD = "word"
-    """Before the first white space or punctuation that follows something else."""
 
 
 class Generation:
@@ -67,7 +53,8 @@ class Generation:
         self._buffer = np.zeros(self._margin + 64, np.uint8)
         self._start = self._end = self._margin
         self._restart(seed)
-        self._stopped = False
+        self.stopped = False
+        """Whether the style has ended it."""
         self._inside_word = False
         self._made = 0
 
@@ -78,7 +65,7 @@ class Generation:
 
     @property
     def _exhausted(self) -> bool:
-        return self._stopped or bool(self._state[5])
+        return self.stopped or bool(self._state[5])
 
     def take(self, most: int) -> memoryview:
         """The next bytes: `most` of them, fewer only at the end. Valid until the next call."""
@@ -95,6 +82,7 @@ class Generation:
 
     def restart(self) -> None:
         """Begin again from the empty context, with the random sequence going on: what grall's `infinite` does."""
+        self.stopped = self._inside_word = False
         self._restart(b"")
 
     def _restart(self, seed: bytes) -> None:
@@ -140,7 +128,7 @@ class Generation:
         if self.style is Style.LINE:
             found = self._buffer[begin:end].tobytes().find(b"\n")
             if found >= 0:
-                self._stopped = True
+                self.stopped = True
                 return begin + found + 1
         elif self.style is Style.WORD:
             edges = _WORD_ENDS[self._buffer[begin:end]]
@@ -151,9 +139,23 @@ class Generation:
                 self._inside_word = True
                 edges[: inside[0]] = False
             if edges.any():
-                self._stopped = True
+                self.stopped = True
                 return begin + int(edges.argmax())
         return end
+
+
+def generate(
+    chain: Chain,
+    limit: int,
+    *,
+    seed: bytes = b"",
+    temperature: float = 1.0,
+    style: Style = Style.NEVER,
+    rng_seed: int | bytes | None = None,
+) -> bytes:
+    """Up to `limit` bytes of text that may follow `seed`; see `Generation`, which gives them piece by piece."""
+    generation = Generation(chain, seed, limit=limit, temperature=temperature, style=style, rng_seed=rng_seed)
+    return bytes(generation.take(limit))
 
 
 _NO_WORDS: Final = np.zeros(1, np.uint64)

@@ -33,15 +33,25 @@ def dark(crop: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 def measure(ink: NDArray[np.bool_], text: str) -> Ink:
     """Size and weight of a line of `text` whose ink is `ink` (height, width)."""
-    width = ink.shape[1]
-    rows = ink.sum(axis=1)
-    filled = np.flatnonzero(rows >= max(2, 0.004 * width))
-    if not len(filled):
+    top, bottom = _rows(ink.sum(axis=1))
+    if top == bottom:
         return Ink(0.0, 0.0)
-    extent = float(filled[-1] - filled[0] + 1)
-    starts = ink[:, 1:] & ~ink[:, :-1]
-    runs = int(starts.sum() + ink[:, 0].sum())
-    return Ink(extent / _ems(text), float(ink.sum()) / max(runs, 1))
+    line = ink[top:bottom]
+    runs = int((line[:, 1:] & ~line[:, :-1]).sum() + line[:, 0].sum())
+    return Ink((bottom - top) / _ems(text), float(line.sum()) / max(runs, 1))
+
+
+def _rows(profile: NDArray[np.int64]) -> tuple[int, int]:
+    """First row of a line and the row after its last: from its fullest rows outwards to the next white ones, so that
+    a neighbour's ink at the edge of the picture does not count."""
+    if profile.max(initial=0) < 2:
+        return 0, 0
+    core = np.flatnonzero(profile >= 0.4 * profile.max())
+    white = profile < 2
+    above, below = np.flatnonzero(white[: core[0]]), np.flatnonzero(white[core[-1] :])
+    top = int(above[-1]) + 1 if len(above) else 0
+    bottom = int(core[-1] + below[0]) if len(below) else len(profile)
+    return top, bottom
 
 
 def _ems(text: str) -> float:

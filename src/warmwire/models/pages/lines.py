@@ -18,15 +18,27 @@ BOLD = 1.3
 """Strokes this much wider than the page's usual ones, for the letters' size, are bold."""
 
 
+HEIGHT = 48
+"""Height of the picture of a line that the recogniser takes, pixels."""
+MAX_WIDTH = 100 * HEIGHT
+"""A line longer than that is a ruling line or an accident, and would cost what a whole page does."""
+
+
 def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
-    """The image of one line, level; at least one pixel each way."""
+    """The image of one line, level, as high as the recogniser wants it, so that small letters are enlarged once and
+    smoothly."""
     import cv2
 
-    width = max(1, round(float(max(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[3])))))
-    height = max(1, round(float(max(np.linalg.norm(quad[3] - quad[0]), np.linalg.norm(quad[2] - quad[1])))))
+    long = float(max(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[3]), 1.0))
+    high = float(max(np.linalg.norm(quad[3] - quad[0]), np.linalg.norm(quad[2] - quad[1]), 1.0))
+    scale = min(max(HEIGHT / high, 1.0), max(MAX_WIDTH / long, 1.0))
+    width, height = max(1, round(long * scale)), max(1, round(high * scale))
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
     matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
     warped = cv2.warpPerspective(image, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    if height > HEIGHT or width > MAX_WIDTH:
+        size = (min(max(1, round(long * HEIGHT / high)), MAX_WIDTH), HEIGHT)
+        warped = cv2.resize(warped, size, interpolation=cv2.INTER_AREA)
     return np.asarray(warped, np.uint8)
 
 
@@ -71,7 +83,8 @@ def read_lines(
         if not text:
             continue
         mark = leading_mark(mask, reading.places, ink.size)
-        line = Line(box, f"{mark} {text}" if mark else text, reading.confidence, ink.size or box.height)
+        size = ink.size * box.height / mask.shape[0] or box.height
+        line = Line(box, f"{mark} {text}" if mark else text, reading.confidence, size)
         lines.append(replace(line, bold=ink.stroke / ink.size > BOLD * usual if ink.size and usual else None))
     return lines
 

@@ -219,6 +219,17 @@ def test_lines_have_sizes_weights_and_rules() -> None:
     assert len(text.rules) == 7
 
 
+def test_words_are_put_together_whatever_order_the_file_has() -> None:
+    text = open_source(str(DATA / "words.pdf")).page(0).text()
+    assert [line.text for line in text.lines] == [
+        "definite flow of the first file",
+        "each word stands on its own",
+        "The fore part, the hind part",
+        "A bold word and a sign1",
+    ]
+    assert text.lines[3].size == 11
+
+
 def test_hidden_text_is_kept_apart() -> None:
     source = open_source(str(DATA / "routes.pdf"))
     invisible, white, covered = (source.page(k).text() for k in (3, 4, 8))

@@ -25,6 +25,7 @@ _SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even wher
 _BARE_GAP: Final = 1.0  # the same between two text objects without a space
 _BACKGROUND: Final = 0.8  # of the page: a larger picture is the page itself, not a figure
 _SMALLEST_FIGURE: Final = 0.005  # of the page
+_TYPEWRITERS: Final = ("courier", "mono", "consol", "typewriter", "cmtt", "nimbusmon", "menlo")
 _LIGATURES: Final = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "ft", 0xFB06: "st",
     0xFFFE: "-", 0x02: "-", 0xA0: " ", 0xAD: "-",
@@ -83,7 +84,7 @@ def read_page(page: Any, frame: Frame) -> PageText:
         return style.visible and style.order >= cover and not (style.white and not is_painted(dark, box, upright))
 
     lines, hidden = _lines(characters, upright, is_seen)
-    if sum(len(line.text) for line in lines if line.mono) > 0.6 * sum(len(line.text) for line in lines):
+    if sum(len(line.text) for line in lines if line.mono) > 0.9 * sum(len(line.text) for line in lines):
         for line in lines:  # a page typed as a whole: the font tells nothing of code
             line.mono = None
     blocks = [Box(b.left, b.top - 0.15 * b.height, b.right, b.bottom + 0.15 * b.height) for b in (x.box for x in lines)]
@@ -183,7 +184,7 @@ def _read_style(textpage: Any, index: int, obj: Any, order: int) -> _Style:
         size=size,
         angle=math.degrees(math.atan2(matrix.b, matrix.a)),
         bold=any(word in name for word in ("bold", "black", "heavy")) or bool(flags & 1 << 18),
-        mono=bool(flags & 1) or any(word in name for word in ("courier", "mono", "consol", "typewriter")),
+        mono=bool(flags & 1) or any(word in name for word in _TYPEWRITERS),
         order=order,
     )
 
@@ -248,7 +249,9 @@ def _follows(piece: _Piece, box: Box, style: _Style, space: int, frame: Frame) -
         return False
     together = style.order == piece.style.order or space == _REAL_SPACE
     limit = _SPACED_GAP if together else _BARE_GAP
-    return -0.5 * size < box.left - piece.last.right < limit * size
+    gap = box.left - piece.last.right
+    backwards = gap < -0.5 * size and box.left < piece.last.left - 0.1 * size  # not so inside a ligature
+    return gap < limit * size and not backwards
 
 
 def _distance(one: Box, other: Box) -> float:

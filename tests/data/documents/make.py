@@ -185,6 +185,27 @@ def nameless() -> bytes:
     return pdf.bytes()
 
 
+def words() -> bytes:
+    """Text as producers leave it: ligatures, words placed one by one, pieces out of order, a bold word, a note sign."""
+    pdf = Pdf()
+    face = "<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/Encoding<</Type/Encoding/Differences[1/fi/fl]>>>>"
+    font = pdf.add(face)
+    places = (72, 105, 138, 179, 200, 220)
+    spaced = "".join(text(x, 640, word) for x, word in zip(places, "each word stands on its own".split(), strict=True))
+    pieces = text(160, 600, "hind part") + text(72, 600, "The fore part, the")
+    bold = (
+        text(72, 560, "A ")
+        + text(83, 560, "bold", font="F2")
+        + text(110, 560, "word and a sign")
+        + text(186, 564, "1", 6)
+    )
+    pdf.page(
+        text(72, 700, "de\x01nite \x02ow of the \x01rst \x01le", 12, "F9") + spaced + pieces + bold,
+        resources=pdf.resources.replace("/Font<<", f"/Font<</F9 {font} 0 R "),
+    )
+    return pdf.bytes()
+
+
 PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
 
@@ -231,7 +252,7 @@ def hostile() -> bytes:
 
 
 def main() -> None:
-    for make in (digital, frames, routes, nameless, encrypted, hostile):
+    for make in (digital, frames, routes, nameless, words, encrypted, hostile):
         (HERE / f"{make.__name__}.pdf").write_bytes(make())
 
 

@@ -230,6 +230,14 @@ def test_words_are_put_together_whatever_order_the_file_has() -> None:
     assert text.lines[3].size == 11
 
 
+def test_what_is_filled_into_a_form_is_text_and_ink() -> None:
+    page = open_source(str(DATA / "form.pdf")).page(0)
+    line = page.text().lines[0]
+    assert line.text == "Name: Ada Mayfield" or {"Name:", "Ada Mayfield"} <= {x.text for x in page.text().lines}
+    ink = page.render(144).mean(axis=2) < 128
+    assert share(ink, Box(122, 79, 190, 92)) > 0.05
+
+
 def test_hidden_text_is_kept_apart() -> None:
     source = open_source(str(DATA / "routes.pdf"))
     invisible, white, covered = (source.page(k).text() for k in (3, 4, 8))

@@ -57,9 +57,18 @@ class PdfSource:
 
         with LOCK:
             try:
-                return PdfPage(self._pdf[index])
+                return PdfPage(self._load(index))
             except (pypdfium2.PdfiumError, IndexError) as error:
                 raise InputError(f"the page cannot be loaded ({error})") from None
+
+    def _load(self, index: int) -> Any:
+        """The page; what is filled into a form's fields becomes part of its text."""
+        page = self._pdf[index]
+        if self._pdf.formenv is None:
+            return page
+        page.flatten()
+        page.close()
+        return self._pdf[index]
 
     def close(self) -> None:
         with LOCK:

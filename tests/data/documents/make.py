@@ -191,7 +191,8 @@ def words() -> bytes:
     face = "<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/Encoding<</Type/Encoding/Differences[1/fi/fl]>>>>"
     font = pdf.add(face)
     places = (72, 105, 138, 179, 200, 220)
-    spaced = "".join(text(x, 640, word) for x, word in zip(places, "each word stands on its own".split(), strict=True))
+    apart = ("each", "word", "stands", "on", "its", "own")
+    spaced = "".join(text(x, 640, word) for x, word in zip(places, apart, strict=True))
     pieces = text(160, 600, "hind part") + text(72, 600, "The fore part, the")
     bold = (
         text(72, 560, "A ")
@@ -203,6 +204,22 @@ def words() -> bytes:
         text(72, 700, "de\x01nite \x02ow of the \x01rst \x01le", 12, "F9") + spaced + pieces + bold,
         resources=pdf.resources.replace("/Font<<", f"/Font<</F9 {font} 0 R "),
     )
+    return pdf.bytes()
+
+
+def form() -> bytes:
+    """A form with one field filled in."""
+    pdf = Pdf()
+    shown = pdf.stream(
+        b"/Tx BMC q BT /F1 11 Tf 2 4 Td (Ada Mayfield) Tj ET Q EMC",
+        f"/Type/XObject/Subtype/Form/BBox[0 0 200 18]/Resources {pdf.resources}",
+    )
+    field = pdf.add(
+        "<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(Ada Mayfield)/F 4/Rect[120 696 320 714]"
+        f"/DA(/F1 11 Tf)/AP<</N {shown} 0 R>>>>"
+    )
+    pdf.page(text(72, 700, "Name:") + prose(72, 660, 8), more=f"/Annots[{field} 0 R]")
+    pdf.objects[0] = f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{field} 0 R]>>>>".encode()
     return pdf.bytes()
 
 
@@ -252,7 +269,7 @@ def hostile() -> bytes:
 
 
 def main() -> None:
-    for make in (digital, frames, routes, nameless, words, encrypted, hostile):
+    for make in (digital, frames, routes, nameless, words, form, encrypted, hostile):
         (HERE / f"{make.__name__}.pdf").write_bytes(make())
 
 

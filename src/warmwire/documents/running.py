@@ -1,0 +1,59 @@
+"""Running heads and feet that one page alone does not give away.
+
+A short line at the edge of a page may be its first words. When the same line, page numbers aside, stands at the same
+place of page after page, it is a running one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final
+
+from warmwire.documents.record import Reading, ReadPage
+from warmwire.layout.page import Element, Kind
+
+_EDGE: Final = 0.12
+"""Share of a page's height, at the top and at the bottom, where running lines stand."""
+
+_SAME_PLACE: Final = 0.015
+"""Running lines of two pages differ by less than this share of the height."""
+
+_FEWEST: Final = 3
+"""Fewer pages with the same line may be a coincidence, such as two letters with one head."""
+
+_LONGEST: Final = 120
+"""Letters of the longest running line."""
+
+
+def mark_running(reading: Reading) -> None:
+    """Make furniture of the paragraphs that run through at least three pages and a third of all."""
+    found: dict[tuple[Kind, str], list[tuple[float, Element]]] = defaultdict(list)
+    for page in reading.pages:
+        for kind, element in _candidates(page):
+            found[kind, re.sub(r"\d+", "#", element.text)].append((_height(page, element), element))
+    for (kind, _), places in found.items():
+        heights = sorted(height for height, _ in places)
+        usual = heights[len(heights) // 2]
+        same = [element for height, element in places if abs(height - usual) < _SAME_PLACE]
+        if len(same) >= max(_FEWEST, len(reading.pages) / 3):
+            for element in same:
+                element.kind = kind
+
+
+def _candidates(page: ReadPage) -> list[tuple[Kind, Element]]:
+    """The page's first and last paragraphs, if they are short and stand at its edge."""
+    body = [e for e in page.elements if e.kind not in (Kind.PAGE_HEADER, Kind.PAGE_FOOTER) and e.box is not None]
+    ends = [(Kind.PAGE_HEADER, body[0]), (Kind.PAGE_FOOTER, body[-1])] if len(body) > 1 else []
+    return [
+        (kind, element)
+        for kind, element in ends
+        if element.kind is Kind.TEXT
+        and 0 < len(element.text) <= _LONGEST
+        and (_height(page, element) < _EDGE if kind is Kind.PAGE_HEADER else _height(page, element) > 1 - _EDGE)
+    ]
+
+
+def _height(page: ReadPage, element: Element) -> float:
+    """How far down the page the element's middle is, from 0 to 1."""
+    return element.box.centre[1] / page.height if element.box is not None else 0.5

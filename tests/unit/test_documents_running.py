@@ -1,0 +1,48 @@
+"""Lines that run through a document."""
+
+from __future__ import annotations
+
+from warmwire.documents.record import PageRecord, Reading, ReadPage
+from warmwire.documents.running import mark_running
+from warmwire.layout.page import Box, Element, Kind
+
+
+def reading(count: int, head: str = "Annual report", top: float = 30, kind: Kind = Kind.TEXT) -> Reading:
+    """Pages with a head, a paragraph of their own and a numbered foot; heads drift down by `top` points a page."""
+    pages = []
+    for number in range(count):
+        y = top * (number + 1) if top < 30 else top
+        elements = [
+            Element(kind, head, Box(50, y, 200, y + 12)),
+            Element(Kind.TEXT, f"Paragraph of page {number}", Box(50, 200, 500, 300)),
+            Element(Kind.TEXT, f"- {number + 1} -", Box(300, 760, 320, 772)),
+        ]
+        pages.append(ReadPage(PageRecord(number + 1), 612, 792, elements))
+    return Reading("x.pdf", pages)
+
+
+def kinds(document: Reading) -> set[tuple[Kind, ...]]:
+    mark_running(document)
+    return {tuple(element.kind for element in page.elements) for page in document.pages}
+
+
+def test_heads_and_feet_of_page_after_page_are_furniture() -> None:
+    assert kinds(reading(3)) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.PAGE_FOOTER)}
+
+
+def test_two_pages_may_be_two_letters() -> None:
+    assert kinds(reading(2)) == {(Kind.TEXT, Kind.TEXT, Kind.TEXT)}
+
+
+def test_what_moves_or_stands_in_the_page_or_is_a_heading_stays() -> None:
+    assert kinds(reading(4, top=20)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
+    assert kinds(reading(4, top=120)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
+    assert kinds(reading(4, kind=Kind.TITLE)) == {(Kind.TITLE, Kind.TEXT, Kind.PAGE_FOOTER)}
+
+
+def test_a_line_of_few_pages_among_many_stays() -> None:
+    document = reading(12)
+    for page in document.pages[3:]:
+        page.elements[0].text = f"Page {'abcdefghij'[page.record.page % 10]}"
+    mark_running(document)
+    assert document.pages[0].elements[0].kind is Kind.TEXT

@@ -213,7 +213,7 @@ class Gate:
 
 
 class HostThread:
-    """A host of a model in this process, on a loop of its own thread."""
+    """A host in this process, on a loop of its own thread: of a model, or of the runner that `model()` makes."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class HostThread:
 
     def stop(self) -> None:
         """Begin to drain."""
-        if not self.loop.is_closed():
+        if self._failure is None and not self.loop.is_closed():
             self.loop.call_soon_threadsafe(self._stop.set)
 
     def join(self) -> None:
@@ -277,8 +277,10 @@ class HostThread:
         self.loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         with SocketPath(self.path) as path:
-            self.host = Host(ThreadRunner(self._model, self._workers), **self._options)
+            runner = self._model() if callable(self._model) else ThreadRunner(self._model, self._workers)
+            self.host = Host(runner, **self._options)
             try:
+                await runner.start()
                 listening = path.bind()
                 self._ready.set()
                 await self.host.serve(listening, self._stop)

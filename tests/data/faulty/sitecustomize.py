@@ -1,0 +1,97 @@
+"""Makes worker processes know a model `faulty`, which does what the last word of a prompt says.
+
+A worker is a fresh interpreter, so the tests put this folder on its PYTHONPATH.
+"""
+
+import os
+import signal
+import sys
+import time
+
+
+class Faulty:
+    name = "faulty"
+
+    def generate(self, request, emit, cancelled):
+        from warmwire.models.base import Finish
+        from warmwire.models.images import decode_image
+        from warmwire.wire.errors import InvalidRequestError
+        from warmwire.wire.messages import OutBlock, StopReason
+
+        def say(text):
+            emit(OutBlock("text", text))
+
+        order, _, argument = request.messages[-1].content[-1].text.partition(" ")
+        say(f"pid {os.getpid()} ")
+        match order:
+            case "exit":
+                os._exit(int(argument))
+            case "kill":
+                os.kill(os.getpid(), int(argument))
+            case "answer-and-exit":
+                import threading
+
+                threading.Timer(0, os._exit, (0,)).start()
+            case "watch":  # until cancelled
+                while not cancelled.wait(0.002):
+                    pass
+                with open(argument, "w") as file:
+                    file.write("cancelled")
+                say("never seen")
+            case "deaf":
+                time.sleep(1000)
+            case "stop":
+                os.kill(os.getpid(), signal.SIGSTOP)
+            case "raise":
+                raise ValueError("caf\udce9")
+            case "refuse":
+                raise InvalidRequestError("not like this")
+            case "memory":
+                raise MemoryError
+            case "report":
+                return Finish(report={"x": object()})
+            case "flood":
+                for _ in range(int(argument)):
+                    say("x" * 100_000)
+            case "sum":
+                for attachment in request.attachments:
+                    if attachment.kind == "image":
+                        say(f"{int(decode_image(attachment).sum())} ")
+                    else:
+                        say(f"{attachment.kind} {len(attachment.data)} ")
+            case "scribble":
+                image = decode_image(request.attachments[0])
+                before = int(image.sum())
+                image[:] = 255
+                say(f"{before} ")
+            case "print":
+                print("noise on stdout")
+                os.system("echo noise of a child")
+            case "tool":
+                emit(OutBlock("tool_use", tool_call_id="tc-1", name="f", input={"x": 1}))
+                return Finish(StopReason.TOOL_USE, report={"confidence": 1})
+        return Finish()
+
+
+def load_faulty(name, threads=None):
+    from warmwire.wire.errors import InputError
+
+    if name == "faulty-file":
+        raise InputError("the model file is not there")
+    if name == "faulty-bug":
+        raise RuntimeError("a bug while loading")
+    if name == "faulty-exit":
+        os._exit(7)
+    if "=" in name:  # faulty=FILE dies while loading as long as the file exists
+        path = name.partition("=")[2]
+        with open(f"{path}.tries", "a") as file:
+            file.write("x")
+        if os.path.exists(path):
+            os._exit(9)
+    return Faulty()
+
+
+if "warmwire.host.worker" in sys.orig_argv:
+    import warmwire.models.load
+
+    warmwire.models.load.load_model = load_faulty

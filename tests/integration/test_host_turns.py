@@ -1,0 +1,426 @@
+"""Turns: the queue and its bound, cancelling, half-closing, and clients that do not read."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support import (
+    Gate,
+    HostThread,
+    Script,
+    descriptor,
+    eventually,
+    frame,
+    image_body,
+    json_frame,
+    open_descriptors,
+    text_body,
+    uvarint,
+)
+from warmwire.models.base import Finish
+from warmwire.models.echo import EchoModel
+from warmwire.wire.messages import OutBlock, StopReason
+
+Start = Callable[..., HostThread]
+
+
+def outstanding(host: HostThread) -> int:
+    count: int = host.call(lambda: host.host._outstanding)
+    return count
+
+
+def wait_outstanding(host: HostThread, count: int) -> None:
+    eventually(lambda: outstanding(host) == count, f"{count} requests outstanding")
+
+
+# ---------------------------------------------------------------------- the queue
+
+
+def test_over_the_bound_a_request_is_refused_and_its_connection_works_again(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name, workers=2, queue_depth=3)
+    peers = [host.peer() for _ in range(5)]
+    for n, peer in enumerate(peers):
+        peer.send(json_frame(text_body(f"k{n}")))
+        wait_outstanding(host, n + 1)
+    with host.peer() as late:
+        for _ in range(3):
+            _, error = late.ask("late", id="late")
+            assert (error["type"], error["code"], error["id"]) == ("error", "queue_full", "late")
+        for n, peer in enumerate(peers):
+            gate.open(f"k{n}")
+            assert peer.answer()[0] == f"<k{n}></k{n}>"
+        gate.open("late")
+        assert late.ask("late")[0] == "<late></late>"
+    assert gate.order == ["k0", "k1", "k2", "k3", "k4", "late"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_first_in_first_out_and_so_many_at_once(start: Start, workers: int) -> None:
+    gate = Gate()
+    host = start(gate, workers=workers, queue_depth=20)
+    peers = [host.peer() for _ in range(12)]
+    for n, peer in enumerate(peers):
+        peer.send(json_frame(text_body(f"k{n}")))
+        wait_outstanding(host, n + 1)
+    for n in range(workers):
+        gate.wait_running(f"k{n}")
+    for n, peer in enumerate(peers):
+        assert set(gate.order[n:]) <= {f"k{m}" for m in range(n, n + workers)}
+        gate.open(f"k{n}")
+        assert peer.answer()[0] == f"<k{n}></k{n}>"
+        if n + workers < len(peers):
+            gate.wait_running(f"k{n + workers}")
+    assert gate.order == [f"k{n}" for n in range(12)]
+
+
+def test_an_invalid_request_takes_no_place(start: Start) -> None:
+    gate = Gate()
+    host = start(gate, queue_depth=0)
+    with host.peer() as first, host.peer() as second:
+        first.send(json_frame(text_body("k")))
+        gate.wait_running("k")
+        second.send(json_frame(text_body() | {"messages": []}))
+        assert second.answer()[1]["code"] == "invalid_request"
+        assert second.ask("x")[1]["code"] == "queue_full"
+        gate.open("k")
+        assert first.answer()[1]["type"] == "done"
+
+
+def test_many_clients_all_finish(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name, workers=4, queue_depth=100)
+    results: list[str] = []
+
+    def client(n: int) -> None:
+        with host.peer() as peer:
+            results.extend(peer.ask(f"client {n} request {m}", id=str(n))[0] for m in range(3))
+
+    threads = [threading.Thread(target=client, args=(n,)) for n in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == sorted(f"client {n} request {m}" for n in range(50) for m in range(3))
+
+
+# ---------------------------------------------------------------------- cancelling
+
+
+def test_closing_cancels_what_runs(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body("k")))
+        gate.wait_running("k")
+    gate.wait_ended("k")
+    assert gate.cancelled == ["k"]
+    wait_outstanding(host, 0)
+
+
+def test_closing_cancels_what_waits(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as running, host.peer() as last:
+        running.send(json_frame(text_body("running")))
+        gate.wait_running("running")
+        with host.peer() as waiting:
+            waiting.send(json_frame(text_body("waiting")))
+            wait_outstanding(host, 2)
+            last.send(json_frame(text_body("last")))
+            wait_outstanding(host, 3)
+        wait_outstanding(host, 2)
+        gate.open("running")
+        gate.open("last")
+        assert running.answer()[1]["type"] == "done"
+        assert last.answer()[1]["type"] == "done"
+    assert gate.order == ["running", "last"]
+    assert gate.cancelled == []
+
+
+def test_a_handler_that_only_emits_is_stopped_too(start: Start) -> None:
+    reached = threading.Event()
+    failures: list[BaseException] = []
+
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> None:
+        try:
+            while True:
+                emit(OutBlock("text", "more "))
+                reached.set()
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    script = Script(play)
+    host = start(script)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body()))
+        assert reached.wait(5)
+    eventually(lambda: script.ended, "the end of the handler")
+    assert [type(f).__name__ for f in failures] == ["CancelledError"]
+    wait_outstanding(host, 0)
+
+
+def test_a_slot_is_free_only_when_the_model_has_really_stopped(start: Start) -> None:
+    release = threading.Event()
+    script = Script(lambda request, emit, cancelled: release.wait(20) and None)
+    host = start(script)
+    with host.peer() as stubborn, host.peer() as next_one:
+        stubborn.send(json_frame(text_body(id="stubborn")))
+        eventually(lambda: script.started)
+        stubborn.close()
+        next_one.send(json_frame(text_body(id="next")))
+        wait_outstanding(host, 1)
+        assert script.started == ["stubborn"]
+        release.set()
+        assert next_one.answer()[1]["id"] == "next"
+    assert script.ended == ["stubborn", "next"]
+
+
+def test_a_half_closed_client_gets_its_whole_answer(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body("k")))
+        peer.shutdown()
+        gate.wait_running("k")
+        assert (peer.receive() or {})["block"]["delta"] == "<k>"
+        gate.open("k")
+        assert peer.answer()[0] == "</k>"
+        assert peer.at_end()
+    assert gate.cancelled == []
+
+
+def test_a_half_closed_client_that_leaves_cancels(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body("k")))
+        peer.shutdown()
+        gate.wait_running("k")
+    gate.wait_ended("k")
+    assert gate.cancelled == ["k"]
+
+
+def test_a_client_that_wrote_ahead_and_leaves_cancels(start: Start, loop_name: str) -> None:
+    """Its next request lies unread in the socket, which must not hide the hang-up."""
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body("k")), json_frame(text_body("never")))
+        gate.wait_running("k")
+    gate.wait_ended("k")
+    wait_outstanding(host, 0)
+    assert (gate.order, gate.cancelled) == (["k"], ["k"])
+
+
+def test_twenty_disconnects_in_mid_stream_and_then_a_good_request(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name, workers=3, queue_depth=30)
+    for n in range(20):
+        with host.peer() as peer:
+            peer.send(json_frame(text_body(f"k{n}")))
+            assert (peer.receive() or {})["block"]["delta"] == f"<k{n}>"
+    gate.open("good")
+    with host.peer() as peer:
+        assert peer.ask("good")[0] == "<good></good>"
+    for n in range(20):
+        gate.wait_ended(f"k{n}")
+    assert len(gate.cancelled) == 20
+
+
+def test_descriptors_are_watched_by_connection_not_by_number(start: Start, loop_name: str) -> None:
+    """A new connection gets the number of a closed one at once; neither may end the other."""
+    gate = Gate()
+    host = start(gate, loop=loop_name, workers=2, queue_depth=100)
+    for n in range(30):
+        leaver = host.peer()
+        leaver.send(json_frame(text_body(f"leave{n}")))
+        gate.wait_running(f"leave{n}")
+        leaver.close()
+        with host.peer() as stayer:
+            stayer.send(json_frame(text_body(f"stay{n}")))
+            gate.wait_running(f"stay{n}")
+            gate.wait_ended(f"leave{n}")
+            gate.open(f"stay{n}")
+            assert stayer.answer()[0] == f"<stay{n}></stay{n}>"
+    assert gate.cancelled == [f"leave{n}" for n in range(30)]
+
+
+# ---------------------------------------------------------------------- clients that do not read
+
+
+def flood(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> None:
+    if request.id == "flood":
+        for _ in range(512):
+            emit(OutBlock("text", "x" * (64 << 10)))
+    else:
+        emit(OutBlock("text", "short"))
+
+
+def test_a_client_that_reads_nothing_is_dropped_and_frees_its_slot(start: Start, loop_name: str) -> None:
+    script = Script(flood)
+    host = start(script, loop=loop_name, queue_depth=0, write_timeout=0.3)
+    with host.peer() as hostile, host.peer() as patient:
+        hostile.send(json_frame(text_body(id="flood")))
+        eventually(lambda: script.started)
+        text, _ = eventually(lambda: (answer := patient.ask("x"))[1]["type"] == "done" and answer, "a free slot")
+        assert text == "short"
+        assert len(eventually(lambda: read_all(hostile))) < 32 << 20
+
+
+def test_a_finished_answer_left_unread_is_dropped_too(start: Start) -> None:
+    """The model is done long before; the place in the queue is held until the client has read."""
+    script = Script(lambda request, emit, cancelled: emit(OutBlock("text", "x" * (8 << 20))))
+    host = start(script, queue_depth=0, write_timeout=0.3)
+    with host.peer() as hostile, host.peer() as patient:
+        hostile.send(json_frame(text_body(id="left")))
+        eventually(lambda: script.ended)
+        assert patient.ask("x")[1]["code"] == "queue_full"
+        wait_outstanding(host, 0)
+        hostile.close()
+
+
+def read_all(peer: Any) -> bytes:
+    parts = []
+    while data := peer.sock.recv(1 << 20):
+        parts.append(data)
+    return b"".join(parts) or b"nothing"
+
+
+def test_a_slow_reader_gets_everything_and_hurts_only_itself(start: Start, loop_name: str) -> None:
+    script = Script(flood)
+    host = start(script, loop=loop_name, workers=2)
+    with host.peer() as slow, host.peer() as quick:
+        slow.send(json_frame(text_body(id="flood")))
+        eventually(lambda: script.started)
+        for _ in range(5):
+            assert quick.ask("x")[0] == "short"
+        assert script.ended.count("flood") == 0, "the model ran far ahead of its reader"
+        text, done = slow.answer()
+        assert len(text) == 32 << 20
+        assert done["type"] == "done"
+
+
+def test_a_paused_reader_holds_back_its_model(start: Start, loop_name: str) -> None:
+    emitted = 0
+
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> None:
+        nonlocal emitted
+        while not cancelled.is_set():
+            emit(OutBlock("text", "x" * 1000))
+            emitted += 1000
+
+    host = start(Script(play), loop=loop_name)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body()))
+        before = -1
+        while before != emitted:  # until it stands still
+            before = emitted
+            threading.Event().wait(0.2)
+        assert 0 < emitted < 8 << 20
+
+
+# ---------------------------------------------------------------------- what stays behind
+
+
+def test_churn_leaves_no_descriptor_behind(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name)
+    with host.peer() as peer:
+        peer.ask("warm up")
+    eventually(lambda: not host.call(lambda: host.host._sessions))
+    gc.collect()
+    before = open_descriptors()
+    for n in range(200):
+        peer = host.peer()
+        if n % 4 == 1:
+            peer.send(json_frame(text_body()))
+        elif n % 4 == 2:
+            peer.send(b"\x02\x09")
+        elif n % 4 == 3:
+            peer.send(json_frame(image_body("a")), descriptor("a", 6), b"\x06\x02ab")
+        peer.close()
+    eventually(lambda: not host.call(lambda: host.host._sessions), "the end of all sessions")
+    eventually(lambda: open_descriptors() <= before, "the end of all descriptors")
+    assert host.call(lambda: dict(host.host.hangups._callbacks)) == {}
+    with host.peer() as peer:
+        assert peer.ask("still here")[0] == "still here"
+
+
+def test_an_upload_cut_short_gives_its_buffers_back(start: Start) -> None:
+    host = start(EchoModel())
+    freed: list[list[int]] = []
+    host.call(lambda: setattr(host.host.runner, "free", lambda r: freed.append([len(a.data) for a in r.attachments])))
+    with host.peer() as peer:
+        peer.send(json_frame(image_body("a", "b")), descriptor("a", 6), frame(2, bytes(6)))
+        peer.send(descriptor("b", 1 << 20), uvarint(1 << 20), b"\x02", bytes(1000))
+    assert eventually(lambda: freed) == [[6, 1 << 20]]
+
+
+# ---------------------------------------------------------------------- how a model fails
+
+
+def test_a_handlers_failure_is_told_and_keeps_the_connection(start: Start, loop_name: str) -> None:
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Any:
+        emit(OutBlock("text", "half "))
+        if request.id == "bad":
+            raise ValueError("no such thing: \udcff")
+        if request.id == "report":
+            return Finish(report={"x": object()})
+        return None
+
+    host = start(Script(play), loop=loop_name)
+    with host.peer() as peer:
+        for id, message in (("bad", "ValueError: no such thing: ?"), ("report", "TypeError")):
+            text, error = peer.ask("x", id=id)
+            assert text == "half "
+            assert (error["type"], error["code"], error["id"]) == ("error", "internal", id)
+            assert message in error["message"]
+        assert peer.ask("x", id="good")[1]["type"] == "done"
+
+
+def test_how_an_answer_ended_is_passed_on(start: Start) -> None:
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        emit(OutBlock("thinking", "hm"))
+        emit(OutBlock("tool_use", tool_call_id="tc-1", name="f", input={"x": 1}))
+        return Finish(StopReason.TOOL_USE, report={"confidence": 0.5})
+
+    host = start(Script(play))
+    tools = [{"name": "f", "description": "", "input_schema": {}}]
+    with host.peer() as peer:
+        for stream in (True, False):
+            peer.send(json_frame(text_body(tools=tools, tool_choice="required", stream=stream)))
+            if stream:
+                assert (peer.receive() or {})["block"] == {"type": "thinking", "delta": "hm"}
+            block = (peer.receive() or {})["block"]
+            assert block == {"type": "tool_use", "tool_call_id": "tc-1", "name": "f", "input": {"x": 1}}
+            done = peer.receive() or {}
+            assert done["stop_reason"] == "tool_use"
+            assert done["report"] == {"confidence": 0.5}
+            assert "tool_choice_unsatisfied" not in done
+        _, done = peer.ask("x", tools=tools, tool_choice="auto")
+        assert "tool_choice_unsatisfied" not in done
+
+
+# ---------------------------------------------------------------------- the loop
+
+
+def test_the_loop_is_never_blocked(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    """asyncio's debug mode reports every callback that takes longer than `slow_callback_duration`."""
+    caplog.set_level(logging.WARNING, "asyncio")
+    script = Script(flood)
+    host = start(script, workers=2, debug=True)
+    host.call(lambda: setattr(host.loop, "slow_callback_duration", 0.5))
+    page = bytes(1700 * 2200 * 3)
+    with host.peer() as peer:
+        peer.send(json_frame(image_body("a", width=1700, height=2200)), descriptor("a", len(page)), frame(2, page))
+        assert peer.answer()[0] == "short"
+        text, _ = peer.ask("x", id="flood")
+        assert len(text) == 32 << 20
+        peer.ask("x" * (1 << 20))
+    assert [record.getMessage() for record in caplog.records if "took" in record.getMessage()] == []

@@ -96,13 +96,13 @@ class Sheet:
 
     def table(self, rows: tuple[tuple[str, ...], ...], widths: tuple[int, ...]) -> None:
         """Draw a table with a line around every cell."""
-        font, height = ImageFont.load_default(30), 62
+        height = 62
         for row in rows:
             x = MARGIN
             for text, width in zip(row, widths, strict=True):
                 self.draw.rectangle((x, self.y, x + width, self.y + height), outline=BLACK, width=3)
-                bold = int(row is rows[0])
-                self.draw.text((x + 18, self.y + 12), text, fill=BLACK, font=font, stroke_width=bold)
+                font = ImageFont.load_default(34 if row is rows[0] else 30)
+                self.draw.text((x + 18, self.y + 12), text, fill=BLACK, font=font)
                 x += width
             self.y += height
         self.space(20)

@@ -18,11 +18,11 @@ from typing import Final
 import numpy as np
 
 from warmwire.client import DialError, Engine, QueueFullError, Recognition, WarmwireError
+from warmwire.documents.across import settle
 from warmwire.documents.pdf_frame import turn_box
 from warmwire.documents.quality import TRUSTED, text_quality
 from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Status
 from warmwire.documents.route import THRESHOLD, route
-from warmwire.documents.running import mark_running
 from warmwire.documents.source import Image, Page, PageText, Source
 from warmwire.layout.doctags import parse
 from warmwire.layout.page import Element, Line, Region, RegionKind
@@ -77,7 +77,7 @@ class Reader:
                 reading.pages.append(self._finish(prepared))
                 if on_page is not None:
                     on_page(prepared.page.record)
-        mark_running(reading)
+        settle(reading)
         return reading
 
     def plan(self, source: Source, numbers: Sequence[int]) -> Iterator[PageRecord]:

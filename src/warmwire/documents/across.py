@@ -1,7 +1,8 @@
-"""Running heads and feet that one page alone does not give away.
+"""What only several pages together tell: running heads and feet, and which title is the document's.
 
 A short line at the edge of a page may be its first words. When the same line, page numbers aside, stands at the same
-place of page after page, it is a running one.
+place of page after page, it is a running one. The largest heading of a page may be its title; when an earlier page
+has one that is clearly larger, it is a heading.
 """
 
 from __future__ import annotations
@@ -26,7 +27,33 @@ _LONGEST: Final = 120
 """Letters of the longest running line."""
 
 
-def mark_running(reading: Reading) -> None:
+_SMALLER: Final = 0.85
+"""A title whose letters are smaller than this share of an earlier title's is a heading."""
+
+
+def settle(reading: Reading) -> None:
+    """Change the kinds of elements that the pages, seen together, show to be others."""
+    _mark_running(reading)
+    _demote_titles(reading)
+
+
+def _demote_titles(reading: Reading) -> None:
+    largest = 0.0
+    for page in reading.pages:
+        for element in page.elements:
+            if element.kind is Kind.TITLE:
+                size = _letter_size(element) / page.height
+                if size < _SMALLER * largest:
+                    element.kind, element.level = Kind.HEADING, 1
+                largest = max(largest, size)
+
+
+def _letter_size(element: Element) -> float:
+    """About the size of an element's letters: one takes 0.5 by 1.2 of it."""
+    return (element.box.area / (0.6 * max(len(element.text), 1))) ** 0.5 if element.box is not None else 0.0
+
+
+def _mark_running(reading: Reading) -> None:
     """Make furniture of the paragraphs that run through at least three pages and a third of all."""
     found: dict[tuple[Kind, str], list[tuple[float, Element]]] = defaultdict(list)
     for page in reading.pages:

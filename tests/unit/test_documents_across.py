@@ -1,9 +1,9 @@
-"""Lines that run through a document."""
+"""What only several pages together tell."""
 
 from __future__ import annotations
 
+from warmwire.documents.across import settle
 from warmwire.documents.record import PageRecord, Reading, ReadPage
-from warmwire.documents.running import mark_running
 from warmwire.layout.page import Box, Element, Kind
 
 
@@ -22,7 +22,7 @@ def reading(count: int, head: str = "Annual report", top: float = 30, kind: Kind
 
 
 def kinds(document: Reading) -> set[tuple[Kind, ...]]:
-    mark_running(document)
+    settle(document)
     return {tuple(element.kind for element in page.elements) for page in document.pages}
 
 
@@ -44,5 +44,22 @@ def test_a_line_of_few_pages_among_many_stays() -> None:
     document = reading(12)
     for page in document.pages[3:]:
         page.elements[0].text = f"Page {'abcdefghij'[page.record.page % 10]}"
-    mark_running(document)
+    settle(document)
     assert document.pages[0].elements[0].kind is Kind.TEXT
+
+
+def titles(*heights: float) -> list[Kind]:
+    """The kinds of one title a page, of so many points."""
+    pages = []
+    for number, height in enumerate(heights):
+        box = Box(50, 100, 50 + 0.5 * height * 12, 100 + 1.2 * height)
+        pages.append(ReadPage(PageRecord(number + 1), 612, 792, [Element(Kind.TITLE, "Twelve chars", box)]))
+    document = Reading("x.pdf", pages)
+    settle(document)
+    return [page.elements[0].kind for page in document.pages]
+
+
+def test_a_document_has_one_title_unless_others_are_as_large() -> None:
+    assert titles(24, 16) == [Kind.TITLE, Kind.HEADING]
+    assert titles(24, 23, 25) == [Kind.TITLE] * 3
+    assert titles(16, 24, 16) == [Kind.TITLE, Kind.TITLE, Kind.HEADING]

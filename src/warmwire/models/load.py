@@ -1,28 +1,137 @@
-"""From a model's name on the command line to a model. Importing this loads nothing."""
+"""From a model's name on the command line to a model. Importing this loads nothing.
+
+A name is a word (`pages`, `echo`), a file by its suffix (`x.gguf`, perhaps with options: `x.gguf?ctx=4096`), or a
+server (`openai:URL#MODEL`). It is all that a worker process is told, so it says everything about what to load.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from warmwire.models.base import Model, PageModel
-from warmwire.wire.errors import UsageError
+from warmwire.models.base import Handler, Model, PageModel
+from warmwire.wire.errors import InputError, UsageError
 
-MODELS: Final = ("pages", "echo")
+if TYPE_CHECKING:
+    from warmwire.models.docling import PageChat
+
+MODELS: Final = ("pages", "echo", "x.gguf", "openai:URL#MODEL")
+"""The names there are, as a usage line shows them."""
 
 
 def check_model(name: str) -> None:
-    """Raise UsageError for a name that `load_model` does not know, before a worker is started for it."""
-    if name not in MODELS:
-        raise UsageError(f"unknown model {name!r}; models are: {', '.join(MODELS)}")
+    """Raise UsageError for a name that `load_model` does not know, before a worker is started for it.
+
+    Raises InputError for a file that is not there.
+    """
+    if _loader(name) is _load_gguf:
+        from warmwire.models.llama.options import parse_gguf_name
+
+        path, _ = parse_gguf_name(name)
+        if not path.is_file():
+            raise InputError(f"{path}: no such file")
+    elif _loader(name) is _load_openai:
+        from warmwire.models.openai.load import parse_name
+
+        parse_name(name)
 
 
 def load_model(name: str, threads: int | None = None) -> Model:
     """A loaded, warm model, computing on `threads` threads (None: all cores). Raises UsageError, InputError."""
-    check_model(name)
-    if name == "echo":
-        from warmwire.models.echo import EchoModel
+    return _loader(name)(name, threads)
 
-        return EchoModel()
+
+def load_page_handler(name: str, threads: int | None = None) -> Handler:
+    """A loaded model that reads pages: the page reader, or any chat model with eyes. Raises UsageError, InputError."""
+    if name == "pages":
+        from warmwire.models.pages import PageReader
+
+        return PageReader(threads)
+    loader = _loader(name)
+    if loader is _load_gguf:
+        return _gguf_reader(name, threads)
+    if loader is _load_openai:
+        return _openai_reader(name)
+    raise UsageError(f"{name} reads no pages; models that do are: pages, x.gguf with vision, openai:URL#MODEL")
+
+
+def _loader(name: str) -> Callable[[str, int | None], Model]:
+    if name in _WORDS:
+        return _WORDS[name]
+    if name.startswith("openai:"):
+        return _load_openai
+    suffix = Path(name.rpartition("?")[0] or name).suffix.lower()
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    raise UsageError(f"unknown model {name!r}; models are: {', '.join(MODELS)}")
+
+
+def _load_echo(name: str, threads: int | None) -> Model:
+    from warmwire.models.echo import EchoModel
+
+    return EchoModel()
+
+
+def _load_pages(name: str, threads: int | None) -> Model:
     from warmwire.models.pages import PageReader
 
     return PageModel(PageReader(threads))
+
+
+def _load_gguf(name: str, threads: int | None) -> Model:
+    """A GGUF model; one that is known to read pages becomes a page model."""
+    from warmwire.models.docling import PageChatModel
+    from warmwire.models.llama.load import load_llama
+
+    if _is_docling_file(name):
+        return PageChatModel(_gguf_reader(name, threads))
+    return load_llama(name, threads)
+
+
+def _load_openai(name: str, threads: int | None) -> Model:
+    from warmwire.models.docling import PageChatModel, is_docling
+    from warmwire.models.openai.load import load_openai, parse_name
+
+    if is_docling(parse_name(name)[1]):
+        return PageChatModel(_openai_reader(name))
+    return load_openai(name)
+
+
+_WORDS: Final = {"pages": _load_pages, "echo": _load_echo}
+_SUFFIXES: Final = {".gguf": _load_gguf}
+
+
+# ---------------------------------------------------------------------- readers of pages
+
+
+def _is_docling_file(name: str) -> bool:
+    from warmwire.models.docling import is_docling
+    from warmwire.models.llama.header import read_header
+    from warmwire.models.llama.options import parse_gguf_name
+
+    path, _ = parse_gguf_name(name)
+    return is_docling(path.name) or is_docling(read_header(path).name)
+
+
+def _gguf_reader(name: str, threads: int | None) -> PageChat:
+    from warmwire.models.docling import PageChat
+    from warmwire.models.llama.load import load_llama
+
+    doctags = _is_docling_file(name)
+    model = load_llama(name, threads, special=doctags)
+    if not model.capabilities.vision:
+        raise InputError(f"{name} cannot see: put its mmproj file beside it, or give it as x.gguf?mmproj=FILE")
+    return PageChat(model, doctags=doctags)
+
+
+def _openai_reader(name: str) -> PageChat:
+    from warmwire.models.docling import PageChat, check_tags, is_docling
+    from warmwire.models.openai.load import load_openai
+
+    model = load_openai(name, special=True)
+    doctags = is_docling(model.name)
+    reader = PageChat(model, doctags=doctags)
+    if doctags:
+        check_tags(reader)
+    return reader

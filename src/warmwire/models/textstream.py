@@ -45,17 +45,18 @@ class StopStrings:
     def __init__(self, stops: Iterable[str]) -> None:
         self._stops = tuple(stops)
         self._held = ""
-        self.stopped = False
+        self.found = ""
 
     def feed(self, text: str) -> str:
-        """The text that can no longer turn out to belong to a stop string; nothing once `stopped`."""
-        if self.stopped:
+        """The text that can no longer turn out to belong to a stop string; nothing once one is `found`."""
+        if self.found:
             return ""
         text = self._held + text
-        found = [at for stop in self._stops if (at := text.find(stop)) >= 0]
-        if found:
-            self.stopped, self._held = True, ""
-            return text[: min(found)]
+        places = [(at, stop) for stop in self._stops if (at := text.find(stop)) >= 0]
+        if places:
+            at, self.found = min(places)
+            self._held = ""
+            return text[:at]
         keep = max((self._overlap(text, stop) for stop in self._stops), default=0)
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]

@@ -1,0 +1,159 @@
+"""How a GGUF file is to be loaded: what its name asks for, what its header says, what lies beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qsl, urlencode
+
+from warmwire.models.llama.header import Header, read_header
+from warmwire.wire.errors import InputError, UsageError
+
+SUFFIX: Final = ".gguf"
+_DEFAULT_CONTEXT: Final = 8192
+_DEFAULT_EMBED_CONTEXT: Final = 2048
+_BATCH: Final = 128
+"""Tokens of a prompt between two looks at the cancel flag; on a processor larger batches gain little."""
+
+_GPU_BATCH: Final = 512
+_NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16}
+_PATHS: Final = ("mmproj", "llama_server")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What follows the `?` in `x.gguf?ctx=4096&mmproj=y.gguf`.
+
+    `ctx` is tokens of prompt and answer together, `mmproj` the projector's file (`none`: do without), `gpu_layers` how
+    many layers go to the GPU, `llama_server` the program to run the model with instead of the library.
+    """
+
+    ctx: int | None = None
+    gpu_layers: int | None = None
+    mmproj: str | None = None
+    llama_server: str | None = None
+
+    def __str__(self) -> str:
+        """The part from the `?` on; empty where nothing is asked for."""
+        given = {key: value for key, value in vars(self).items() if value is not None}
+        return f"?{urlencode(given, safe='/')}" if given else ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a llama.cpp needs to be told."""
+
+    path: Path
+    header: Header
+    mmproj: Path | None
+    context: int
+    batch: int
+    threads: int
+    gpu_layers: int | None
+    special: bool
+    """Write control tokens out: a page model's tags are such."""
+
+    @property
+    def embeds(self) -> bool:
+        return self.header.embeds
+
+    @property
+    def reranks(self) -> bool:
+        return self.header.reranks
+
+    @property
+    def mean_pooling(self) -> bool:
+        """Whether the file leaves open how its vectors become one."""
+        return self.embeds and f"{self.header.architecture}.pooling_type" not in self.header.values
+
+
+def parse_gguf_name(name: str) -> tuple[Path, Options]:
+    """Path and options of a model's name. Raises UsageError for options that there are not."""
+    path, mark, query = name.rpartition("?") if f"{SUFFIX}?" in name.lower() else (name, "", "")
+    values: dict[str, str | int] = {}
+    for key, value in parse_qsl(query, keep_blank_values=True):
+        if key in _NUMBERS:
+            if not value.isdecimal() or int(value) > _NUMBERS[key]:
+                raise UsageError(f"{name!r}: {key} is a number from 0 to {_NUMBERS[key]}, not {value!r}")
+            values[key] = int(value)
+        elif key in _PATHS and value:
+            values[key] = value
+        else:
+            known = ", ".join((*_NUMBERS, *_PATHS))
+            raise UsageError(f"{name!r}: no option {key}={value}; options of a GGUF model are {known}")
+    if mark and not values:
+        raise UsageError(f"{name!r}: nothing follows the question mark")
+    return Path(path), Options(**values)  # type: ignore[arg-type]
+
+
+def settle(path: Path, options: Options, threads: int | None, *, special: bool) -> Settings:
+    """All that is to be told. Raises InputError for a file that is no model, and for a projector that is none."""
+    header = read_header(path)
+    if header.is_projector:
+        raise InputError(f"{path} is a projector (mmproj), not a model; serve the model that lies beside it")
+    if not header.architecture:
+        raise InputError(f"{path}: the file does not say which kind of model it is")
+    encodes = header.embeds or header.reranks
+    trained = header.context or _DEFAULT_CONTEXT
+    context = options.ctx or min(trained, _DEFAULT_EMBED_CONTEXT if encodes else _DEFAULT_CONTEXT)
+    # An encoder takes a text in one batch or not at all.
+    batch = context if encodes else min(_GPU_BATCH if options.gpu_layers else _BATCH, context)
+    return Settings(
+        path,
+        header,
+        None if encodes else _projector(path, options.mmproj),
+        context,
+        batch,
+        threads or _cores(),
+        options.gpu_layers,
+        special,
+    )
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _projector(path: Path, given: str | None) -> Path | None:
+    """The projector to use: the given one, or the one that lies beside the model. Raises InputError."""
+    if given == "none":
+        return None
+    found = Path(given) if given else find_projector(path)
+    if found is not None and not read_header(found).is_projector:
+        raise InputError(f"{found} is not a projector (mmproj) but a {read_header(found).architecture} model")
+    return found
+
+
+def find_projector(path: Path) -> Path | None:
+    """The one `*mmproj*.gguf` that belongs to a model: beside it, with the most words of its name.
+
+    One that shares no word is taken only where no model of another name could be its owner. Raises InputError where
+    two share as many: guessing wrong would make a model blind without a word.
+    """
+    beside = sorted(file for file in path.parent.glob("*.[gG][gG][uU][fF]") if file.name != path.name)
+    projectors = [file for file in beside if "mmproj" in file.name.lower()]
+    if not projectors:
+        return None
+    shared = {file: len(_words(path) & _words(file)) for file in projectors}
+    most = max(shared.values())
+    if not most and any(not _words(path) & _words(file) for file in beside if file not in projectors):
+        return None
+    best = [file for file in projectors if shared[file] == most]
+    if len(best) > 1:
+        names = ", ".join(file.name for file in best)
+        raise InputError(f"several projectors lie beside {path.name}: {names}; give one, as {path.name}?mmproj=FILE")
+    return best[0]
+
+
+_COMMON_WORDS: Final = re.compile(r"mmproj|model|gguf|it|instruct|chat|[bf]*f?(16|32)|i?q\d+|[km]|[sml]|xs|xl|\d")
+
+
+def _words(path: Path) -> set[str]:
+    """The words of a file's name that tell one model from another: no kinds of quantisation."""
+    words = re.split(r"[-_. ]+", path.stem.lower())
+    return {word for word in words if word and not _COMMON_WORDS.fullmatch(word)}

@@ -1,0 +1,112 @@
+"""The same GGUF in a `llama-server` of ours: a program found on this machine, never fetched.
+
+It is started on a Unix socket in a private directory, so nobody else can reach it, and it lives no longer than this
+process: a small shell between the two ends it when its standard input, which only we hold, is closed. That happens
+however we end, also by SIGKILL.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from warmwire.models.llama.options import Settings
+from warmwire.models.openai.upstream import HttpUpstream
+from warmwire.wire.errors import BackendUnavailableError, InputError
+
+PROGRAM: Final = "llama-server"
+_POLL: Final = 0.1
+_LOAD_TIMEOUT: Final = 600.0
+_QUESTION_TIMEOUT: Final = 10.0
+_LEASH: Final = """
+exec 3<&0
+"$@" 3<&- </dev/null &
+server=$!
+( read -r _ <&3; kill -KILL $server ) 2>/dev/null &
+wait $server
+"""
+
+
+def find_server(given: str | None = None) -> Path | None:
+    """The `llama-server` to use: the given one, else the one on PATH, else none. Raises InputError for a bad path."""
+    found = shutil.which(given or PROGRAM)
+    if given and found is None:
+        raise InputError(
+            f"{given}: no such program; llama-server is part of llama.cpp, to be had as a package or built from source"
+        )
+    return Path(found) if found else None
+
+
+class LlamaServer(HttpUpstream):
+    """A running `llama-server` with its model loaded. Raises InputError with its own reason if it does not start."""
+
+    def __init__(self, program: Path, settings: Settings) -> None:
+        self._directory = tempfile.TemporaryDirectory(prefix="warmwire-")
+        socket = os.path.join(self._directory.name, "llama.sock")
+        super().__init__("http://llama/v1", uds=socket)
+        with tempfile.TemporaryFile() as log:
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _LEASH, "sh", str(program), *_arguments(settings, socket)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+            )
+            try:
+                self.properties = self._await_model(settings)
+            except InputError as error:
+                self.close()
+                log.seek(0)
+                raise InputError(f"{error}{_last_error(log.read())}") from None
+
+    def close(self) -> None:
+        """End the server."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._process.wait()
+        self._directory.cleanup()
+
+    def _await_model(self, settings: Settings) -> dict[str, Any]:
+        """Wait until the model is loaded; returns what the server says of it."""
+        deadline = time.monotonic() + _LOAD_TIMEOUT
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise InputError(f"llama-server cannot load {settings.path} (exit status {self._process.returncode})")
+            try:
+                status, body = self.get("http://llama/props", _QUESTION_TIMEOUT)
+            except BackendUnavailableError:
+                status, body = 0, b""
+            if status == 200:
+                properties: dict[str, Any] = json.loads(body)
+                return properties
+            time.sleep(_POLL)
+        raise InputError(f"llama-server has not loaded {settings.path} within {_LOAD_TIMEOUT:g} s")
+
+
+def _arguments(settings: Settings, socket: str) -> list[str]:
+    arguments = ["--model", str(settings.path), "--host", socket, "--ctx-size", str(settings.context)]
+    arguments += ["--batch-size", str(settings.batch), "--ubatch-size", str(settings.batch)]
+    arguments += ["--threads", str(settings.threads), "--parallel", "1", "--jinja", "--no-webui", "--offline"]
+    arguments += ["--mmproj", str(settings.mmproj)] if settings.mmproj else ["--no-mmproj"]
+    if settings.gpu_layers is not None:
+        arguments += ["--n-gpu-layers", str(settings.gpu_layers)]
+    if settings.special:
+        arguments.append("--special")
+    if settings.reranks:
+        arguments.append("--rerank")
+    elif settings.embeds:
+        arguments.append("--embedding")
+        if settings.mean_pooling:
+            arguments += ["--pooling", "mean"]
+    return arguments
+
+
+def _last_error(log: bytes) -> str:
+    lines = [line.strip() for line in log.decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()] or lines[-1:]
+    return f": {errors[0][:300]}" if errors else ""

@@ -51,6 +51,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")  # it may stand anywhere
+        _log_everything()
     try:
         status = app(standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
@@ -65,6 +66,14 @@ def main() -> None:
             raise
         status = _explain(error)
     sys.exit(status)
+
+
+def _log_everything() -> None:
+    """Let failures that a verb survives, such as those of single pages, show where they come from."""
+    import logging
+
+    logging.basicConfig(level=logging.WARNING)
+    logging.getLogger("warmwire").setLevel(logging.DEBUG)
 
 
 def _explain(error: Exception) -> int:

@@ -72,18 +72,26 @@ class Targets:
             typer.echo(text.encode(), nl=False)
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
-                try:
-                    stream.write(text.encode())
-                    stream.flush()
-                    os.chmod(stream.name, 0o666 & ~_umask())
-                    os.replace(stream.name, path)
-                except BaseException:
-                    os.unlink(stream.name)
-                    raise
+            _write_whole(path.resolve(), text.encode())
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees half of it; what is no ordinary file (a device, a pipe) is written to."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
+        try:
+            stream.write(data)
+            stream.flush()
+            os.chmod(stream.name, 0o666 & ~_umask())
+            os.replace(stream.name, path)
+        except BaseException:
+            os.unlink(stream.name)
+            raise
 
 
 def _names(files: Sequence[str], suffix: str) -> dict[str, str]:

@@ -6,9 +6,10 @@ A page's frame is upright, starts at its top left corner and is measured in the 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import BinaryIO, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ MAX_PIXELS: Final = (64 << 20) // 3
 """Most pixels of a page's picture: three bytes each, they have to fit one frame of the wire. Larger pages are read
 smaller."""
 
-MAX_STDIN: Final = 1 << 30
-"""Most bytes of a document taken from standard input."""
+MAX_PIPED: Final = 1 << 30
+"""Most bytes of a document taken from standard input or a pipe."""
 
 
 @dataclass(slots=True)
@@ -88,12 +89,17 @@ def open_source(path: str, password: str = "") -> Source:
         InputError: there is no such file, it is no document of a known kind, or the password is wrong.
     """
     if path == "-":
-        data = _read_stdin()
+        data = _read_all(sys.stdin.buffer, "standard input")
         return _open("stdin", data, data[:1024], password)
     file = Path(path)
     if file.is_dir():
         raise InputError(f"{path} is a directory; give the files in it")
     try:
+        if file.is_fifo():  # what a shell makes of <(command); it can be read once only
+            data = _read_all(file.open("rb"), path)
+            return _open(path, data, data[:1024], password)
+        if file.exists() and not file.is_file():
+            raise InputError(f"{path} is not a file")
         with file.open("rb") as stream:
             head = stream.read(1024)
     except FileNotFoundError:
@@ -103,12 +109,11 @@ def open_source(path: str, password: str = "") -> Source:
     return _open(path, file, head, password)
 
 
-def _read_stdin() -> bytes:
-    import sys
-
-    data = sys.stdin.buffer.read(MAX_STDIN + 1)
-    if len(data) > MAX_STDIN:
-        raise InputError(f"standard input is over {MAX_STDIN >> 30} GiB; give the file's path instead")
+def _read_all(stream: BinaryIO, name: str) -> bytes:
+    with stream:
+        data = stream.read(MAX_PIPED + 1)
+    if len(data) > MAX_PIPED:
+        raise InputError(f"{name} gives over {MAX_PIPED >> 30} GiB; give a file's path instead")
     return data
 
 

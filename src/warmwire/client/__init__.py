@@ -2,6 +2,8 @@
 
 from warmwire.client.aio import AsyncClient, AsyncStream
 from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
+from warmwire.client.grall import GrallClient, GrallStream
+from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
 from warmwire.client.sync import Client, Stream
 from warmwire.wire.errors import (
     AttachmentError,
@@ -28,6 +30,8 @@ __all__ = [
     "MAX_IMAGE_AXIS",
     "PROMPT_PAGE",
     "AsyncClient",
+    "AsyncGrallClient",
+    "AsyncGrallStream",
     "AsyncStream",
     "AttachmentError",
     "BackendUnavailableError",
@@ -37,6 +41,8 @@ __all__ = [
     "Engine",
     "ErrorCode",
     "FrameTooLargeError",
+    "GrallClient",
+    "GrallStream",
     "InputError",
     "InternalError",
     "InvalidRequestError",

@@ -16,7 +16,7 @@ from warmwire.wire.errors import InputError, UsageError
 if TYPE_CHECKING:
     from warmwire.models.docling import PageChat
 
-MODELS: Final = ("pages", "echo", "x.gguf", "openai:URL#MODEL")
+MODELS: Final = ("pages", "echo", "x.gril", "x.gguf", "openai:URL#MODEL")
 """The names there are, as a usage line shows them."""
 
 
@@ -29,6 +29,12 @@ def check_model(name: str) -> None:
         from warmwire.models.llama.options import parse_gguf_name
 
         path, _ = parse_gguf_name(name)
+        if not path.is_file():
+            raise InputError(f"{path}: no such file")
+    elif _loader(name) is _load_gril:
+        from warmwire.models.markov.model import parse_gril_name
+
+        path, _ = parse_gril_name(name)
         if not path.is_file():
             raise InputError(f"{path}: no such file")
     elif _loader(name) is _load_openai:
@@ -89,6 +95,12 @@ def _load_gguf(name: str, threads: int | None) -> Model:
     return load_llama(name, threads)
 
 
+def _load_gril(name: str, threads: int | None) -> Model:
+    from warmwire.models.markov.model import MarkovModel
+
+    return MarkovModel.open(name)
+
+
 def _load_openai(name: str, threads: int | None) -> Model:
     from warmwire.models.docling import PageChatModel, is_docling
     from warmwire.models.openai.load import load_openai, parse_name
@@ -99,7 +111,7 @@ def _load_openai(name: str, threads: int | None) -> Model:
 
 
 _WORDS: Final = {"pages": _load_pages, "echo": _load_echo}
-_SUFFIXES: Final = {".gguf": _load_gguf}
+_SUFFIXES: Final = {".gguf": _load_gguf, ".gril": _load_gril}
 
 
 # ---------------------------------------------------------------------- readers of pages

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import os
 import threading
 from collections.abc import Callable
-from typing import Final
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from warmwire.models.base import Finish
 from warmwire.models.markov.chain import Chain, load
@@ -14,6 +16,8 @@ from warmwire.models.markov.generation import Generation
 from warmwire.models.markov.styles import Style
 from warmwire.wire.errors import AttachmentError, InvalidRequestError, UsageError
 from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
+
+SUFFIX: Final = ".gril"
 
 TOKEN: Final = 4
 """Bytes of a token."""
@@ -24,21 +28,47 @@ DEFAULT_MAX_TOKENS: Final = 1024
 _PIECE: Final = 64
 """Tokens of a delta."""
 
+_OPTIONS: Final[dict[str, Callable[[str], Any]]] = {"style": Style, "temperature": float, "rng_seed": int}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What follows the `?` in `x.gril?style=line&rng_seed=7`. `rng_seed` makes equal requests give equal answers."""
+
+    style: Style = Style.NEVER
+    temperature: float = 1.0
+    rng_seed: int | None = None
+
+
+def parse_gril_name(name: str) -> tuple[Path, Options]:
+    """Path and options of a model's name. Raises UsageError for options that there are not."""
+    path, mark, query = name.rpartition("?") if f"{SUFFIX}?" in name.lower() else (name, "", "")
+    options = Options()
+    try:
+        for key, value in parse_qsl(query, keep_blank_values=True, strict_parsing=bool(mark)):
+            options = replace(options, **{key: _OPTIONS[key](value)})
+    except KeyError as error:
+        raise UsageError(f"{name!r}: no option {error}; there are: {', '.join(_OPTIONS)}") from None
+    except ValueError as error:
+        raise UsageError(f"{name!r}: {error}") from None
+    return Path(path), options
+
 
 class MarkovModel:
     """Answers with text that may follow the prompt."""
 
-    def __init__(self, chain: Chain, name: str = "markov", style: Style = Style.NEVER) -> None:
+    def __init__(self, chain: Chain, name: str = "markov", options: Options | None = None) -> None:
         self._chain = chain
         self._name = name
-        self._style = style
+        self._options = options or Options()
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], style: Style = Style.NEVER) -> MarkovModel:
-        """Load a .gril file and prepare it. Raises InputError."""
+    def open(cls, name: str) -> MarkovModel:
+        """Load and prepare a .gril file, perhaps with options: `x.gril?style=line`. Raises UsageError, InputError."""
+        path, options = parse_gril_name(name)
         chain = load(path)
         chain.prepare()
-        return cls(chain, os.path.basename(os.fspath(path)), style)
+        return cls(chain, path.name, options)
 
     @property
     def name(self) -> str:
@@ -63,9 +93,17 @@ class MarkovModel:
         self.check(request)
         seed = _last_user_text(request).encode("utf-8", "replace")
         limit = TOKEN * (request.max_tokens or DEFAULT_MAX_TOKENS)
-        temperature = 1.0 if request.temperature is None else float(request.temperature)
+        options = self._options
+        temperature = options.temperature if request.temperature is None else float(request.temperature)
         try:
-            generation = Generation(self._chain, seed, limit=limit, temperature=temperature, style=self._style)
+            generation = Generation(
+                self._chain,
+                seed,
+                limit=limit,
+                temperature=temperature,
+                style=options.style,
+                rng_seed=options.rng_seed,
+            )
         except UsageError as error:
             raise InvalidRequestError(str(error)) from error
         decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -1,8 +1,8 @@
 """The same GGUF in a `llama-server` of ours: a program found on this machine, never fetched.
 
 It is started on a Unix socket in a private directory, so nobody else can reach it, and it lives no longer than this
-process: a small shell between the two ends it when its standard input, which only we hold, is closed. That happens
-however we end, also by SIGKILL.
+process: a small shell between the two ends it, and clears up, when its standard input, which only we hold, is closed.
+That happens however we end, also by SIGKILL.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,11 +27,15 @@ _POLL: Final = 0.1
 _LOAD_TIMEOUT: Final = 600.0
 _QUESTION_TIMEOUT: Final = 10.0
 _LEASH: Final = """
+directory=$1; shift
 exec 3<&0
 "$@" 3<&- </dev/null &
 server=$!
 ( read -r _ <&3; kill -KILL $server ) 2>/dev/null &
 wait $server
+status=$?
+rm -rf "$directory"
+exit $status
 """
 
 
@@ -44,39 +50,69 @@ def find_server(given: str | None = None) -> Path | None:
 
 
 class LlamaServer(HttpUpstream):
-    """A running `llama-server` with its model loaded. Raises InputError with its own reason if it does not start."""
+    """A running `llama-server` with its model loaded; one that has died is started again for the next request.
+
+    Raises InputError with its own reason if it does not start.
+    """
 
     def __init__(self, program: Path, settings: Settings) -> None:
-        self._directory = tempfile.TemporaryDirectory(prefix="warmwire-")
-        socket = os.path.join(self._directory.name, "llama.sock")
-        super().__init__("http://llama/v1", uds=socket)
-        with tempfile.TemporaryFile() as log:
-            self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _LEASH, "sh", str(program), *_arguments(settings, socket)],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-            )
-            try:
-                self.properties = self._await_model(settings)
-            except InputError as error:
-                self.close()
-                log.seek(0)
-                raise InputError(f"{error}{_last_error(log.read())}") from None
+        self._program, self._settings = program, settings
+        self._starting = threading.Lock()
+        super().__init__("http://llama/v1")
+        self.properties = self._start()
+
+    def chat(self, body: dict[str, Any], take: Callable[[bytes], None], cancelled: threading.Event) -> None:
+        """See `Upstream.chat`."""
+        self._revive()
+        super().chat(body, take, cancelled)
+
+    def call(self, path: str, body: dict[str, Any], cancelled: threading.Event) -> bytes:
+        """See `Upstream.call`."""
+        self._revive()
+        return super().call(path, body, cancelled)
 
     def close(self) -> None:
         """End the server."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         self._process.wait()
-        self._directory.cleanup()
 
-    def _await_model(self, settings: Settings) -> dict[str, Any]:
+    def _revive(self) -> None:
+        with self._starting:
+            if self._process.poll() is None:
+                return
+            status = self._process.returncode
+            try:
+                self._start()
+            except InputError as error:
+                raise BackendUnavailableError(
+                    f"llama-server has died ({status}) and does not start again: {error}"
+                ) from None
+
+    def _start(self) -> dict[str, Any]:
+        """Start it and wait for its model; returns what it says of it."""
+        directory = tempfile.mkdtemp(prefix="warmwire-")
+        self._uds = os.path.join(directory, "llama.sock")
+        with tempfile.TemporaryFile() as log:
+            arguments = [str(self._program), *_arguments(self._settings, self._uds)]
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _LEASH, "sh", directory, *arguments], stdin=subprocess.PIPE, stdout=log, stderr=log
+            )
+            try:
+                return self._await_model()
+            except InputError as error:
+                self.close()
+                log.seek(0)
+                raise InputError(f"{error}{_last_error(log.read())}") from None
+
+    def _await_model(self) -> dict[str, Any]:
         """Wait until the model is loaded; returns what the server says of it."""
         deadline = time.monotonic() + _LOAD_TIMEOUT
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
-                raise InputError(f"llama-server cannot load {settings.path} (exit status {self._process.returncode})")
+                raise InputError(
+                    f"llama-server cannot load {self._settings.path} (exit status {self._process.returncode})"
+                )
             try:
                 status, body = self.get("http://llama/props", _QUESTION_TIMEOUT)
             except BackendUnavailableError:
@@ -85,7 +121,7 @@ class LlamaServer(HttpUpstream):
                 properties: dict[str, Any] = json.loads(body)
                 return properties
             time.sleep(_POLL)
-        raise InputError(f"llama-server has not loaded {settings.path} within {_LOAD_TIMEOUT:g} s")
+        raise InputError(f"llama-server has not loaded {self._settings.path} within {_LOAD_TIMEOUT:g} s")
 
 
 def _arguments(settings: Settings, socket: str) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from warmwire.models.base import Finish
+from warmwire.models.base import Capabilities, Finish
 from warmwire.models.markov.chain import Chain, load
 from warmwire.models.markov.generation import Generation
 from warmwire.models.markov.styles import Style
@@ -56,6 +56,8 @@ def parse_gril_name(name: str) -> tuple[Path, Options]:
 
 class MarkovModel:
     """Answers with text that may follow the prompt."""
+
+    capabilities: Final = Capabilities()
 
     def __init__(self, chain: Chain, name: str = "markov", options: Options | None = None) -> None:
         self._chain = chain

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from warmwire.client.shared import BUSY, READ_FAILURES, ask_request, failure
+from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, ask_request, failure
 from warmwire.transport.dial import DIAL_WAIT, connect_async
-from warmwire.wire.errors import UsageError
+from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.request import encode_request
@@ -61,23 +62,33 @@ class AsyncClient:
         """Send a request; its answer is the stream. Raises as `Client.generate`."""
         if self._stream is not None and not self._stream.ended:
             raise UsageError(BUSY)
+        if self._conn is not None and self._conn.ended_silently():
+            self.close()  # its host has drained, say
         fresh = self._conn is None
         await self.connect()
-        assert self._conn is not None
+        conn = self._conn
+        assert conn is not None
         try:
-            await self._conn.write_request(request)
-        except (BrokenPipeError, ConnectionResetError):
-            if not fresh and self._conn.ended_silently():  # as in `Client.generate`
+            await conn.write_request(request)
+        except OSError as error:  # as in `Client.generate`
+            if self._conn is not conn:
+                raise CancelledError(CLOSED) from error
+            if not isinstance(error, BrokenPipeError | ConnectionResetError):
+                self.close()
+                raise StreamLostError(f"the request could not be sent: {error.strerror}") from error
+            if not fresh and conn.ended_silently():
                 self.close()
                 return await self.generate(request)
         except BaseException:
             self.close()
             raise
-        self._stream = AsyncStream(self, self._conn)
+        self._stream = AsyncStream(self, conn)
         return self._stream
 
     def close(self) -> None:
-        """Close the connection; an answer under way is cancelled. May be called twice."""
+        """Close the connection; an answer under way is cancelled. May be called twice, from any task."""
+        if self._stream is not None and not self._stream.ended:
+            self._stream.cancel()
         conn, self._conn = self._conn, None
         if conn is not None:
             conn.close()
@@ -136,14 +147,11 @@ class AsyncStream:
                     await conn.receive()
                 elif (block := answer.take(decode_response(frame))) is not None:
                     return block
-        except READ_FAILURES as error:
+        except BaseException as error:
             self.ended = True
-            self._client._drop(conn)
-            raise failure(error, answer, self._cancelled) from error
-        except BaseException:  # an error frame, or this task's cancellation: then the rest of the answer is lost
-            self.ended = True
-            if not answer.finished:
-                self._client._drop(conn)
+            self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
+            if isinstance(error, READ_FAILURES) and not answer.finished:
+                raise failure(error, answer, self._cancelled) from error
             raise
         self.ended = True
         return None
@@ -156,25 +164,27 @@ class AsyncStream:
 
 
 class _AsyncConn:
-    """Frames over a non-blocking socket."""
+    """Frames over a non-blocking socket.
+
+    A socket must not be closed while the event loop waits for it, or the waiting task would never be woken: `close`
+    shuts it down, and whoever waits for it closes it on the way out.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self.frames = FrameReader()
-        self._reading = False
+        self._in_use = self._closed = False
 
     async def write_request(self, request: Request) -> None:
         loop = asyncio.get_running_loop()
-        for piece in encode_request(request):
-            await loop.sock_sendall(self._sock, piece)
+        with self._using():
+            for piece in encode_request(request):
+                await loop.sock_sendall(self._sock, piece)
 
     async def receive(self) -> None:
         """Receive once into `frames`. Raises EOFError, ProtocolError, OSError."""
-        self._reading = True
-        try:
+        with self._using():
             count = await asyncio.get_running_loop().sock_recv_into(self._sock, self.frames.get_buffer())
-        finally:
-            self._reading = False
         if not count:
             self.frames.receive_eof()
             raise EOFError("the host closed the connection")
@@ -190,9 +200,20 @@ class _AsyncConn:
             return True
 
     def close(self) -> None:
+        self._closed = True
         try:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        if not self._reading:  # else the shutdown wakes the reader, whose stream drops us once more
+        if not self._in_use:
             self._sock.close()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        self._in_use = True
+        try:
+            yield
+        finally:
+            self._in_use = False
+            if self._closed:
+                self._sock.close()

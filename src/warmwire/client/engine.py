@@ -18,7 +18,7 @@ from warmwire.client.sync import Client
 from warmwire.models.base import Handler, PageModel
 from warmwire.models.images import Image, image_attachment
 from warmwire.transport.dial import DIAL_WAIT
-from warmwire.wire.errors import InternalError, TruncatedError, WarmwireError
+from warmwire.wire.errors import CancelledError, InternalError, TruncatedError, WarmwireError
 from warmwire.wire.messages import (
     PROMPT_PAGE,
     Message,
@@ -124,11 +124,19 @@ class Local(_Engine):
     ) -> Recognition:
         """Read one page; see `Engine.read`. A handler's own exception becomes an InternalError, as over the wire."""
         parts: list[str] = []
+        callers: Exception | None = None  # what `on_delta` raised; it goes to the caller as it is
 
         def emit(block: OutBlock) -> None:
+            nonlocal callers
+            if self._cancelled.is_set():
+                raise CancelledError("the page was cancelled")
             parts.append(block.delta)
             if on_delta is not None:
-                on_delta(block.delta)
+                try:
+                    on_delta(block.delta)
+                except Exception as error:
+                    callers = error
+                    raise
 
         self._cancelled.clear()
         try:
@@ -137,14 +145,18 @@ class Local(_Engine):
             error.partial = "".join(parts)
             raise
         except Exception as error:
+            if error is callers:
+                raise
             raise InternalError(f"{type(error).__name__}: {error}", partial="".join(parts)) from error
         text = "".join(parts)
+        if self._cancelled.is_set():
+            raise CancelledError("the page was cancelled", partial=text)
         if finish.stop_reason == StopReason.MAX_TOKENS:
             raise _truncated(max_tokens, text)
         return Recognition(text, self._model.name, finish.usage, finish.report or {})
 
     def cancel(self) -> None:
-        """Ask the page under way, in another thread, to stop early."""
+        """Give up the page under way in another thread: its `read` raises CancelledError when the handler stops."""
         self._cancelled.set()
 
 
@@ -175,6 +187,10 @@ class RemoteEngine(_Engine):
         if answer.stop_reason == StopReason.MAX_TOKENS:
             raise _truncated(max_tokens, answer.text)
         return Recognition(answer.text, answer.backend, answer.usage, answer.report)
+
+    def cancel(self) -> None:
+        """Give up the page under way in another thread: its `read` raises CancelledError."""
+        self._client.close()
 
     def close(self) -> None:
         """Close the connection."""

@@ -13,6 +13,8 @@ from warmwire.wire.response import Answer
 READ_FAILURES = (EOFError, OSError, ValueError, ProtocolError)
 """What reading a connection raises when it ends, breaks, or is closed by another thread."""
 
+CLOSED = "the client was closed while the request was being sent"
+
 BUSY = "another answer is under way on this connection; end it first, or use a second client"
 
 

@@ -5,7 +5,7 @@
             print(text, end="")
 
 One connection carries one answer at a time; several answers at once take several clients. Leaving a stream before its
-end closes the connection, which is how this wire cancels; the next request opens a new one.
+end closes the connection, which is how this wire cancels; the next request opens a new one, as it does after an error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from warmwire.client.shared import BUSY, READ_FAILURES, ask_request, failure
+from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, ask_request, failure
 from warmwire.transport.conn import Conn
 from warmwire.transport.dial import DIAL_WAIT, connect
-from warmwire.wire.errors import UsageError
+from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.response import Answer, decode_response
 
@@ -66,39 +66,40 @@ class Client:
         """Send a request; its answer is the stream.
 
         Raises DialError when no host answers, InvalidRequestError and FrameTooLargeError for what the wire cannot
-        carry, UsageError while another answer is under way.
+        carry, UsageError while another answer is under way, StreamLostError when sending fails, CancelledError when
+        another thread closes the client meanwhile.
         """
         if self._stream is not None and not self._stream.ended:
             raise UsageError(BUSY)
+        if self._conn is not None and _ended_silently(self._conn):
+            self.close()  # its host has drained, say
         fresh = self._conn is None
         self.connect()
-        assert self._conn is not None
+        conn = self._conn
+        assert conn is not None
         try:
-            self._conn.write_request(request)
-        except (BrokenPipeError, ConnectionResetError):
+            conn.write_request(request)
+        except OSError as error:
+            if self._conn is not conn:
+                raise CancelledError(CLOSED) from error
             # A host that ended an idle connection has not seen the request: send it again on a new one. One that
             # refused the request while it was being sent has said why: the stream reads that.
-            if not fresh and self._ended_before_request():
+            if not isinstance(error, BrokenPipeError | ConnectionResetError):
+                self.close()
+                raise StreamLostError(f"the request could not be sent: {error.strerror}") from error
+            if not fresh and _ended_silently(conn):
                 self.close()
                 return self.generate(request)
         except BaseException:
             self.close()
             raise
-        self._stream = Stream(self, self._conn)
+        self._stream = Stream(self, conn)
         return self._stream
-
-    def _ended_before_request(self) -> bool:
-        """Whether the host closed without a word."""
-        assert self._conn is not None
-        try:
-            return not self._conn.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
 
     def close(self) -> None:
         """Close the connection; an answer under way is cancelled. May be called twice, from any thread."""
+        if self._stream is not None and not self._stream.ended:
+            self._stream.cancel()
         conn, self._conn = self._conn, None
         if conn is not None:
             conn.close()
@@ -107,6 +108,16 @@ class Client:
         if self._conn is conn:
             self._conn = None
         conn.close()
+
+
+def _ended_silently(conn: Conn) -> bool:
+    """Whether the host closed without a word."""
+    try:
+        return not conn.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 class Stream:
@@ -164,14 +175,11 @@ class Stream:
                     conn.receive()
                 elif (block := answer.take(decode_response(frame))) is not None:
                     return block
-        except READ_FAILURES as error:
+        except BaseException as error:
             self.ended = True
-            self._client._drop(conn)
-            raise failure(error, answer, self._cancelled.is_set()) from error
-        except BaseException:  # an error frame, or an interrupt: then the rest of the answer is lost
-            self.ended = True
-            if not answer.finished:
-                self._client._drop(conn)
+            self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
+            if isinstance(error, READ_FAILURES) and not answer.finished:
+                raise failure(error, answer, self._cancelled.is_set()) from error
             raise
         self.ended = True
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,13 +37,12 @@ class ImageSource:
         self._name = name
         self._lock = threading.Lock()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", Pil.DecompressionBombWarning)
+            with _quiet():
                 self._image = Pil.open(io.BytesIO(data) if isinstance(data, bytes) else data, formats=_FORMATS)
                 self._frames = self._find_frames()
         except UnidentifiedImageError:
             raise InputError(f"{name}: not a PDF, PNG, JPEG, TIFF or WebP file") from None
-        except (Pil.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError) as error:
+        except Exception as error:  # Pillow's readers raise whatever the bytes make their parsing meet
             raise InputError(f"{name}: the picture cannot be read ({error})") from None
 
     def _find_frames(self) -> list[int]:
@@ -63,18 +64,24 @@ class ImageSource:
         return len(self._frames)
 
     def page(self, index: int) -> ImagePage:
-        from PIL import Image as Pil
-
         try:
-            with self._lock, warnings.catch_warnings():
-                warnings.simplefilter("ignore", Pil.DecompressionBombWarning)
+            with self._lock, _quiet():
                 self._image.seek(self._frames[index])
                 return ImagePage(decode(self._image))
-        except (Pil.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError, MemoryError) as error:
+        except Exception as error:  # see __init__
             raise InputError(f"the picture cannot be decoded ({error})") from None
 
     def close(self) -> None:
         self._image.close()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Pillow from warning of damage and of size: the first ends in an error or does not matter, the second is
+    bounded by Pillow itself, which refuses what is twice as large."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class ImagePage:

@@ -96,7 +96,7 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
         return None
     above, below = list(above), list(below)
     if below:
-        _yield_headings(left, right, below)
+        _yield_headings(left, right, below, size)
     if not left:
         return None
     one, other = bounds(map(box_of, left)), bounds(map(box_of, right))
@@ -111,17 +111,15 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
     return _Gutter(height * min(width, 4 * size), above, left, right, below)
 
 
-def _yield_headings(left: list[Item], right: list[Item], below: list[Item]) -> None:
+def _yield_headings(left: list[Item], right: list[Item], below: list[Item], size: float) -> None:
     """Move headings at the foot of the left side, under all of the right side, to what follows: they open it."""
     foot = max(box_of(item).bottom for item in right)
-    while left and box_of(left[-1]).top > foot and _larger(left[-1], below[0]):
+    while left and box_of(left[-1]).top > foot and _heads(left[-1], size):
         below.insert(0, left.pop())
 
 
-def _larger(item: Item, following: Item) -> bool:
-    if not isinstance(item, Line) or not isinstance(following, Line):
-        return False
-    return size_of(item) > 1.08 * size_of(following) or bool(item.bold and following.bold is False)
+def _heads(item: Item, size: float) -> bool:
+    return isinstance(item, Line) and (size_of(item) > 1.12 * size or bool(item.bold))
 
 
 def _is_column(items: list[Item], size: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,33 +12,46 @@ _TALL = frozenset("bdfhklijtABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ßäöüéèêà
 _DEEP = frozenset("gjpqyçQ,;()[]{}/|@$")
 
 
+MIN_DARKNESS = 0.15
+"""Grey lighter than this share of the way from paper to ink is paper."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """`size` is the font size in pixels as far as the letters show it, `stroke` the width of its strokes in pixels;
-    both 0 for a line without ink."""
+    """What the letters of a line measure: `size` is the font size as far as they show it, in pixels, `weight` the
+    width of their strokes in units of the size; both 0 for a line without ink. `mark` is a bullet or check box before
+    the letters, or empty."""
 
-    size: float
-    stroke: float
+    size: float = 0.0
+    weight: float = 0.0
+    mark: str = ""
 
 
-def dark(crop: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Where the ink is in the image of one line, light on dark or dark on light."""
+def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
+    """Measure the image of one line (height, width, 3) that reads `text`, its letters at `places` (0 to 1 along it)."""
     import cv2
 
     grey = cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY)
     _, mask = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
     ink = np.asarray(mask, np.bool_)
-    return np.logical_not(ink) if ink.mean() > 0.5 else ink
+    if ink.mean() > 0.5:  # light letters on a dark ground
+        ink, grey = np.logical_not(ink), 255 - grey
+    mark, start = _mark(ink, places)
+    return replace(_letters(ink[:, start:], grey[:, start:], text), mark=mark)
 
 
-def measure(ink: NDArray[np.bool_], text: str) -> Ink:
-    """Size and weight of a line of `text` whose ink is `ink` (height, width)."""
+def _letters(ink: NDArray[np.bool_], grey: NDArray[np.uint8], text: str) -> Ink:
     top, bottom = _rows(ink.sum(axis=1))
     if top == bottom:
-        return Ink(0.0, 0.0)
-    line = ink[top:bottom]
-    runs = int((line[:, 1:] & ~line[:, :-1]).sum() + line[:, 0].sum())
-    return Ink((bottom - top) / _ems(text), float(line.sum()) / max(runs, 1))
+        return Ink()
+    line, shade = ink[top:bottom], grey[top:bottom]
+    size = (bottom - top) / _ems(text)
+    level = int((line[:, 1:] & ~line[:, :-1]).sum() + line[:, 0].sum())  # strokes met on the way along all rows ...
+    upright = int((line[1:] & ~line[:-1]).sum() + line[0].sum())  # ... and down all columns
+    paper, black = float(np.median(shade[~line])) if not line.all() else 255.0, float(np.percentile(shade[line], 20))
+    darkness = (paper - shade) / max(paper - black, 1.0)
+    area = float(np.clip(darkness, 0, 1)[darkness > MIN_DARKNESS].sum())
+    return Ink(size, area / max(level + upright, 1) / size)
 
 
 def _rows(profile: NDArray[np.int64]) -> tuple[int, int]:
@@ -62,28 +75,25 @@ def _ems(text: str) -> float:
     return (0.73 if letters & _TALL else 0.53) + (0.21 if letters & _DEEP else 0.0)
 
 
-def leading_mark(ink: NDArray[np.bool_], places: Sequence[float], size: float) -> str:
-    """The bullet or check box at the start of a line that was not read as a letter, or nothing.
-
-    `places` are where letters were read, 0 to 1 along the line; `size` is the font size in pixels.
-    """
+def _mark(ink: NDArray[np.bool_], places: Sequence[float]) -> tuple[str, int]:
+    """The bullet or check box at the start of a line that was not read as a letter, or nothing; and the column where
+    the letters begin."""
+    size = 0.6 * ink.shape[0]  # roughly: the detector leaves white around the letters
     columns = np.asarray(ink.any(axis=0))
-    if not places or size <= 0 or not columns.any():
-        return ""
     start = int(np.argmax(columns))
     blank = np.flatnonzero(~columns[start:])
-    if not len(blank):
-        return ""
+    if not places or not len(blank):
+        return "", 0
     end = start + int(blank[0])
     after = np.flatnonzero(columns[end:])
     if not len(after) or after[0] < 0.25 * size or places[0] * ink.shape[1] < end + 0.1 * size:
-        return ""
+        return "", 0
     rows = np.flatnonzero(ink[:, start:end].any(axis=1))
     height, width = int(rows[-1] - rows[0]) + 1, end - start
-    if not 0.15 * size <= width <= 1.1 * size or not 0.15 * size <= height <= 1.1 * size:
-        return ""
-    filled = float(ink[rows[0] : rows[-1] + 1, start:end].mean())
-    if filled > 0.6 or min(height, width) < 0.45 * size:
-        return "•"
-    inner = ink[rows[0] + height // 4 : rows[-1] + 1 - height // 4, start + width // 4 : end - width // 4]
-    return "☑" if inner.size and inner.mean() > 0.15 else "☐"
+    if not 0.15 * size <= width <= 1.2 * size or not 0.15 * size <= height <= 1.2 * size:
+        return "", 0
+    blob = ink[rows[0] : rows[-1] + 1, start:end]
+    if float(blob.mean()) > 0.6 or min(height, width) < 0.45 * size:
+        return "•", end
+    inner = blob[height // 4 : -(height // 4), width // 4 : -(width // 4)]
+    return ("☑" if inner.size and float(inner.mean()) > 0.15 else "☐"), end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from warmwire.layout.page import Box, Line
 from warmwire.models.pages.engines import Pixels, Quads, Reading
-from warmwire.models.pages.ink import Ink, dark, leading_mark, measure
+from warmwire.models.pages.ink import measure
 
-BOLD = 1.3
+BOLD = 1.2
 """Strokes this much wider than the page's usual ones, for the letters' size, are bold."""
 
 
@@ -29,8 +28,8 @@ def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
     smoothly."""
     import cv2
 
-    long = float(max(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[3]), 1.0))
-    high = float(max(np.linalg.norm(quad[3] - quad[0]), np.linalg.norm(quad[2] - quad[1]), 1.0))
+    top, right, bottom, left = (float(np.linalg.norm(side)) for side in np.roll(quad, -1, axis=0) - quad)
+    long, high = max(top, bottom, 1.0), max(left, right, 1.0)
     scale = min(max(HEIGHT / high, 1.0), max(MAX_WIDTH / long, 1.0))
     width, height = max(1, round(long * scale)), max(1, round(high * scale))
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
@@ -74,24 +73,14 @@ def read_lines(
 ) -> list[Line]:
     """The lines of a page, with size and weight from their ink. A line that reads as nothing is left out."""
     readings = recognise(crops)
-    masks = [dark(image) for image in crops]
-    inks = [measure(mask, reading.text) for mask, reading in zip(masks, readings, strict=True)]
-    usual = _usual_weight(inks, readings)
+    inks = [measure(image, reading.text, reading.places) for image, reading in zip(crops, readings, strict=True)]
+    weights = [ink.weight for ink, reading in zip(inks, readings, strict=True) for _ in reading.text if ink.weight]
+    usual = median(weights) if weights else 0.0
     lines = []
-    for reading, mask, ink, box in zip(readings, masks, inks, boxes, strict=True):
-        text = reading.text.strip()
-        if not text:
-            continue
-        mark = leading_mark(mask, reading.places, ink.size)
-        size = ink.size * box.height / mask.shape[0] or box.height
-        line = Line(box, f"{mark} {text}" if mark else text, reading.confidence, size)
-        lines.append(replace(line, bold=ink.stroke / ink.size > BOLD * usual if ink.size and usual else None))
+    for image, reading, ink, box in zip(crops, readings, inks, boxes, strict=True):
+        text = f"{ink.mark} {reading.text.strip()}".strip()
+        if reading.text.strip():
+            size = ink.size * box.height / image.shape[0] or box.height
+            bold = ink.weight > BOLD * usual if ink.weight else None
+            lines.append(Line(box, text, reading.confidence, size, bold))
     return lines
-
-
-def _usual_weight(inks: Sequence[Ink], readings: Sequence[Reading]) -> float:
-    """The stroke width most letters have, in units of their size."""
-    weights = [
-        ink.stroke / ink.size for ink, reading in zip(inks, readings, strict=True) if ink.size for _ in reading.text
-    ]
-    return median(weights) if weights else 0.0

@@ -180,6 +180,52 @@ def projector(path: Path, model: Path) -> Path:
     return _write(writer, path)
 
 
+def ear(path: Path, model: Path) -> Path:
+    """An audio projector for `model`, of the kind that Qwen2-Audio has; random weights."""
+    width, hidden, bins, frames = 32, 64, 16, 1500
+    out = _embedding_length(model)
+    rng = np.random.default_rng(3)
+    writer = gguf.GGUFWriter(str(path), "clip")
+    writer.add_string("general.type", "mmproj")
+    writer.add_bool("clip.has_audio_encoder", True)
+    writer.add_string("clip.projector_type", "qwen2a")
+    for key, value in {
+        "num_mel_bins": bins,
+        "embedding_length": width,
+        "feed_forward_length": hidden,
+        "block_count": 1,
+        "attention.head_count": 2,
+        "projection_dim": out,
+    }.items():
+        writer.add_uint32(f"clip.audio.{key}", value)
+    writer.add_float32("clip.audio.attention.layer_norm_epsilon", 1e-5)
+
+    def tensor(name: str, *shape: int, kind: type = np.float32) -> None:
+        writer.add_tensor(name, (rng.standard_normal(shape) * 0.02).astype(kind))
+
+    tensor("a.conv1d.1.weight", width, bins, 3, kind=np.float16)
+    tensor("a.conv1d.1.bias", width, 1)
+    tensor("a.conv1d.2.weight", width, width, 3, kind=np.float16)
+    tensor("a.conv1d.2.bias", width, 1)
+    tensor("a.position_embd.weight", frames, width)
+    for part in ("attn_q", "attn_k", "attn_v", "attn_out"):
+        tensor(f"a.blk.0.{part}.weight", width, width)
+        if part != "attn_k":
+            tensor(f"a.blk.0.{part}.bias", width)
+    for part in ("ln1", "ln2"):
+        writer.add_tensor(f"a.blk.0.{part}.weight", np.ones(width, np.float32))
+        writer.add_tensor(f"a.blk.0.{part}.bias", np.zeros(width, np.float32))
+    tensor("a.blk.0.ffn_up.weight", hidden, width)
+    tensor("a.blk.0.ffn_up.bias", hidden)
+    tensor("a.blk.0.ffn_down.weight", width, hidden)
+    tensor("a.blk.0.ffn_down.bias", width)
+    writer.add_tensor("a.post_ln.weight", np.ones(width, np.float32))
+    writer.add_tensor("a.post_ln.bias", np.zeros(width, np.float32))
+    tensor("mm.a.fc.weight", out, width)
+    tensor("mm.a.fc.bias", out)
+    return _write(writer, path)
+
+
 def encoder(path: Path, *, rank: bool = False, name: str = "encoder", context: int = 128) -> Path:
     """A BERT of one layer with random weights: 32 numbers a text, or with `rank` one score for a query and a text."""
     width, hidden = 32, 64

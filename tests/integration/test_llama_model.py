@@ -293,6 +293,36 @@ def test_media_it_cannot_take(seeing: ChatModel, kind: str) -> None:
         run(seeing, request)
 
 
+def test_hears_at_one_rate(made: Path) -> None:
+    directory = made / "hearing"
+    directory.mkdir()
+    path = tiny_gguf.text_model(directory / "hearing.gguf", ["I ", "hear"])
+    tiny_gguf.ear(directory / "mmproj-hearing.gguf", path)
+    model = load(path)
+    assert (model.capabilities.audio, model.capabilities.audio_sample_rate) == (True, 16000)
+    assert not model.capabilities.vision
+    tone = np.sin(np.arange(16000, dtype="<f4") / 8).tobytes()
+
+    def hear(rate: int) -> tuple[list[OutBlock], Finish]:
+        sound = Attachment("audio", "s", sample_rate=rate, data=tone)
+        content = [Block("audio", attachment_id="s"), text_block("what?")]
+        return run(model, Request(messages=[Message("user", content)], attachments=[sound], temperature=0))
+
+    blocks, finish = hear(16000)
+    assert text_of(blocks) == "I hear"
+    assert finish.usage.input_tokens > run(model, ask("what?"))[1].usage.input_tokens
+    with pytest.raises(InvalidRequestError, match=r"44100 Hz.*16000 Hz"):
+        hear(44100)
+
+
+def test_a_model_without_a_template_continues_what_was_said(made: Path) -> None:
+    model = load(tiny_gguf.text_model(made / "base.gguf", ["and ", "so on"], template=None))
+    assert not model.capabilities.tools
+    blocks, finish = run(model, ask("It begins\n"))
+    assert text_of(blocks) == "and so on"
+    assert finish.usage.input_tokens == len("It begins\n")
+
+
 # ---------------------------------------------------------------------- tools
 
 

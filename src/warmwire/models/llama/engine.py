@@ -101,6 +101,8 @@ def _params(xllamacpp: Any, settings: Settings, socket: str) -> Any:
     if settings.gpu_layers is not None:
         params.n_gpu_layers = settings.gpu_layers
     params.special = settings.special
+    if settings.template is not None:
+        params.chat_template = settings.template
     params.embedding = settings.embeds or settings.reranks
     if settings.reranks:
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_RANK

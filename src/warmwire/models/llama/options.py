@@ -42,6 +42,16 @@ class Options:
         return f"?{urlencode(given, safe='/')}" if given else ""
 
 
+PLAIN_TEMPLATE: Final = r"""
+{%- for m in messages %}
+    {%- if m.content is string %}{{- m.content }}
+    {%- else %}{%- for part in m.content %}{{- part.text }}{%- endfor %}{%- endif %}
+    {%- if not loop.last %}{{- '\n\n' }}{%- endif %}
+{%- endfor %}"""
+"""For a file without a chat template: what was said, to be continued. Such a model was never taught to chat; the
+template that llama.cpp would take instead puts words before it that it does not know."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything a llama.cpp needs to be told."""
@@ -63,6 +73,11 @@ class Settings:
     @property
     def reranks(self) -> bool:
         return self.header.reranks
+
+    @property
+    def template(self) -> str | None:
+        """The chat template to use instead of the file's own."""
+        return None if self.header.template or self.embeds or self.reranks else PLAIN_TEMPLATE
 
     @property
     def mean_pooling(self) -> bool:

@@ -131,6 +131,8 @@ def _arguments(settings: Settings, socket: str) -> list[str]:
     arguments += ["--mmproj", str(settings.mmproj)] if settings.mmproj else ["--no-mmproj"]
     if settings.gpu_layers is not None:
         arguments += ["--n-gpu-layers", str(settings.gpu_layers)]
+    if settings.template is not None:
+        arguments += ["--chat-template", settings.template]
     if settings.special:
         arguments.append("--special")
     if settings.reranks:

@@ -1,0 +1,130 @@
+"""Names, options and the files beside a model, without llama.cpp."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gguf
+import pytest
+
+from warmwire.models.llama.header import read_header
+from warmwire.models.llama.options import Options, find_projector, parse_gguf_name, settle
+from warmwire.wire.errors import InputError, UsageError
+
+
+def model(path: Path, architecture: str = "llama", **numbers: int) -> Path:
+    """A GGUF of a header only."""
+    writer = gguf.GGUFWriter(str(path), architecture)
+    for key, value in numbers.items():
+        writer.add_uint32(f"{architecture}.{key}", value)
+    writer.add_array("some.words", ["a", "bc", ""])
+    writer.add_array("some.numbers", [1, 2, 3])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options(),
+        Options(ctx=4096),
+        Options(ctx=1, gpu_layers=0, mmproj="dir/a b&c=d.gguf", llama_server="/opt/llama server"),
+        Options(mmproj="none"),
+    ],
+)
+def test_a_name_says_everything(options: Options) -> None:
+    assert parse_gguf_name(f"/models/x.gguf{options}") == (Path("/models/x.gguf"), options)
+
+
+def test_a_question_mark_in_a_directory_is_none_of_ours() -> None:
+    assert parse_gguf_name("what?/x.gguf") == (Path("what?/x.gguf"), Options())
+
+
+@pytest.mark.parametrize("query", ["", "ctx", "ctx=-1", "ctx=1.5", "ctx=99999999999", "speed=9", "mmproj="])
+def test_options_there_are_none_of(query: str) -> None:
+    with pytest.raises(UsageError, match=r"x\.gguf"):
+        parse_gguf_name(f"x.gguf?{query}")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "numbers", "embeds", "reranks"),
+    [
+        ("llama", {}, False, False),
+        ("gemma3", {"context_length": 32768}, False, False),
+        ("qwen3", {"pooling_type": 3}, True, False),
+        ("qwen3", {"pooling_type": 4}, False, True),
+        ("bert", {}, True, False),
+        ("bert", {"pooling_type": 4}, False, True),
+        ("gemma-embedding", {"pooling_type": 1}, True, False),
+        ("nomic-bert-moe", {}, True, False),
+        ("jina-bert-v2", {}, True, False),
+        ("robertacious", {}, False, False),
+    ],
+)
+def test_what_a_model_is_for(
+    tmp_path: Path, architecture: str, numbers: dict[str, int], embeds: bool, reranks: bool
+) -> None:
+    header = read_header(model(tmp_path / "x.gguf", architecture, **numbers))
+    assert (header.architecture, header.embeds, header.reranks) == (architecture, embeds, reranks)
+    assert header.name == "x"
+
+
+def test_context_and_batch(tmp_path: Path) -> None:
+    chat = model(tmp_path / "chat.gguf", context_length=131072)
+    assert settle(chat, Options(), 1, special=False).context == 8192
+    assert settle(chat, Options(ctx=20000), 1, special=False).context == 20000
+    assert (
+        settle(chat, Options(), 1, special=False).batch < settle(chat, Options(gpu_layers=99), 1, special=False).batch
+    )
+    short = model(tmp_path / "short.gguf", context_length=512)
+    assert settle(short, Options(), 1, special=False).context == 512
+    encoder = settle(model(tmp_path / "e.gguf", "bert", context_length=8192), Options(), 1, special=False)
+    assert (encoder.context, encoder.batch, encoder.mean_pooling) == (2048, 2048, True)
+
+
+def test_a_template_for_those_that_have_none(tmp_path: Path) -> None:
+    path = model(tmp_path / "base.gguf")
+    assert "messages" in (settle(path, Options(), 1, special=False).template or "")
+    assert settle(model(tmp_path / "e.gguf", "bert"), Options(), 1, special=False).template is None
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "found"),
+    [
+        ("a.gguf", [], None),
+        ("granite-docling-Q8_0.gguf", ["mmproj-granite-docling-F16.gguf"], "mmproj-granite-docling-F16.gguf"),
+        ("gemma-3-4b-it-Q4_K_M.gguf", ["mmproj-model-f16.gguf"], "mmproj-model-f16.gguf"),
+        ("gemma-3-4b-it-Q4_K_M.gguf", ["mmproj-model-f16.gguf", "gemma-3-4b-it-Q8_0.gguf"], "mmproj-model-f16.gguf"),
+        ("qwen-7b.gguf", ["mmproj-model-f16.gguf", "gemma-3-4b-it-Q8_0.gguf"], None),
+        ("qwen-7b.gguf", ["mmproj-gemma-3-4b-f16.gguf", "gemma-3-4b-it-Q8_0.gguf"], None),
+        ("SmolVLM-Q8_0.gguf", ["mmproj-SmolVLM-f16.GGUF", "mmproj-gemma.gguf"], "mmproj-SmolVLM-f16.GGUF"),
+    ],
+)  # fmt: skip
+def test_the_projector_that_belongs(tmp_path: Path, name: str, beside: list[str], found: str | None) -> None:
+    path = model(tmp_path / name)
+    for file in beside:
+        model(tmp_path / file, "clip" if "mmproj" in file else "llama")
+    assert find_projector(path) == (tmp_path / found if found else None)
+
+
+def test_two_that_belong_as_well_are_a_question(tmp_path: Path) -> None:
+    path = model(tmp_path / "a-1b.gguf")
+    for file in ("mmproj-a-1b-f16.gguf", "mmproj-a-1b-q8_0.gguf"):
+        model(tmp_path / file, "clip")
+    with pytest.raises(InputError, match=r"mmproj-a-1b-f16\.gguf, mmproj-a-1b-q8_0\.gguf.*\?mmproj=FILE"):
+        find_projector(path)
+
+
+@pytest.mark.parametrize("size", [0, 3, 4, 8, 20, 24, 30, 40, 60, 100, 140])
+def test_a_header_cut_anywhere_is_no_model(tmp_path: Path, size: int) -> None:
+    path = model(tmp_path / "x.gguf")
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(InputError, match="not a whole GGUF model"):
+        read_header(path)
+
+
+def test_a_directory_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        read_header(tmp_path)

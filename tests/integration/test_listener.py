@@ -1,0 +1,473 @@
+"""The library's server and the page engines: `listen`, `serve`, `Conn`, and `Local` against `dial`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warmwire
+from tests.support import (
+    GOLDEN_REQUEST,
+    PATIENCE,
+    Peer,
+    blob_pair,
+    eventually,
+    json_frame,
+    random_image,
+    socket_pair,
+    text_body,
+)
+from warmwire.client import (
+    CancelledError,
+    DialError,
+    InternalError,
+    InvalidRequestError,
+    ProtocolError,
+    TruncatedError,
+    WarmwireError,
+)
+from warmwire.models.base import Finish, PageModel
+from warmwire.wire.errors import ListenError, UsageError
+
+
+class Reader:
+    """A page handler that says what it sees, and fails in the way the prompt asks for."""
+
+    name = "reader"
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self.running = threading.Event()
+        self.threads: set[int] = set()
+        self.pages: list[np.ndarray] = []
+
+    def generate(
+        self,
+        image: np.ndarray,
+        prompt: str,
+        max_tokens: int | None,
+        emit: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> dict[str, Any] | None:
+        self.threads.add(threading.get_ident())
+        self.pages.append(image)
+        emit("<doctag>")
+        emit(f"{image.shape[1]}x{image.shape[0]} sum={int(image.astype(np.int64).sum())} ")
+        if "fail" in prompt:
+            raise ValueError("asked to fail")
+        if "refuse" in prompt:
+            raise InvalidRequestError("not this page")
+        if "wait" in prompt:
+            self.running.set()
+            assert cancelled.wait(PATIENCE)
+            self.cancelled.set()
+            if "return" in prompt:
+                return None
+        if "swallow" in prompt:
+            for _ in range(100):
+                try:
+                    emit("word ")
+                except Exception:
+                    pass
+            return None
+        if "many" in prompt:
+            for n in range(20_000):
+                emit(f"w{n:07d} ")
+        emit(f"{prompt} {max_tokens}")
+        emit("é😀</doctag>")
+        return {"confidence": 0.9, "turn": 90}
+
+
+@contextmanager
+def listening(handler: Any, path: str, **options: Any) -> Iterator[warmwire.Listener]:
+    with warmwire.listen(path) as listener:
+        thread = threading.Thread(target=listener.serve_forever, args=(handler,), kwargs=options, daemon=True)
+        thread.start()
+        yield listener
+        listener.close()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(params=["local", "dial"])
+def engine(request: pytest.FixtureRequest, path: str) -> Iterator[tuple[Any, Reader]]:
+    """The same handler behind both engines: what they give must be the same."""
+    reader = Reader()
+    if request.param == "local":
+        with warmwire.Local(reader) as local:
+            yield local, reader
+    else:
+        with listening(reader, path), warmwire.dial(path) as remote:
+            yield remote, reader
+
+
+PAGE = random_image(30, 20)
+SUM = int(PAGE.astype(np.int64).sum())
+START = f"<doctag>20x30 sum={SUM} "
+
+
+class TestEngine:
+    def test_a_page(self, engine: tuple[Any, Reader]) -> None:
+        deltas: list[str] = []
+        text = engine[0].recognize(PAGE, on_delta=deltas.append)
+        assert text == f"{START}{warmwire.PROMPT_PAGE} Noneé😀</doctag>"
+        assert deltas == [
+            "<doctag>",
+            f"20x30 sum={SUM} ",
+            f"{warmwire.PROMPT_PAGE} None",
+            "é😀</doctag>",
+        ]
+
+    def test_what_is_known_besides_the_text(self, engine: tuple[Any, Reader]) -> None:
+        recognition = engine[0].read(PAGE, prompt="p", max_tokens=50)
+        assert recognition.text == f"{START}p 50é😀</doctag>"
+        assert recognition.backend == "reader"
+        assert recognition.usage == warmwire.Usage(0, 4)
+        assert recognition.report == {"confidence": 0.9, "turn": 90}
+
+    def test_many_pages_and_many_deltas(self, engine: tuple[Any, Reader]) -> None:
+        count = 0
+
+        def on_delta(delta: str) -> None:
+            nonlocal count
+            count += 1
+
+        for _ in range(3):
+            text = engine[0].recognize(PAGE, prompt="many", on_delta=on_delta)
+            assert text.startswith(START + "w0000000 w0000001 ")
+            assert text.endswith("w0019999 many Noneé😀</doctag>")
+        assert count == 3 * 20_004
+        assert len(engine[1].pages) == 3
+
+    def test_an_empty_prompt(self, engine: tuple[Any, Reader]) -> None:
+        assert engine[0].recognize(PAGE, prompt="") == f"{START} Noneé😀</doctag>"
+
+    @pytest.mark.parametrize(
+        "image", [PAGE[::-1], PAGE[:, :, 0], np.dstack([PAGE, PAGE[:, :, 0]])], ids=["turned", "grey", "alpha"]
+    )
+    def test_images_of_any_kind(self, engine: tuple[Any, Reader], image: np.ndarray) -> None:
+        rgb = np.dstack([image] * 3) if image.ndim == 2 else image[:, :, :3]
+        engine[0].recognize(image)
+        assert np.array_equal(engine[1].pages[0], rgb)
+
+    def test_max_tokens_cut_the_answer(self, engine: tuple[Any, Reader]) -> None:
+        with pytest.raises(TruncatedError, match="cut at max_tokens 2") as caught:
+            engine[0].recognize(PAGE, max_tokens=2)
+        assert caught.value.partial == START
+        with pytest.raises(TruncatedError) as caught:
+            engine[0].recognize(PAGE, prompt="swallow", max_tokens=5)
+        assert caught.value.partial == START + "word " * 3
+        assert engine[0].recognize(PAGE, max_tokens=4).endswith("</doctag>")
+
+    def test_a_handlers_failure_keeps_the_text(self, engine: tuple[Any, Reader]) -> None:
+        with pytest.raises(InternalError, match="ValueError: asked to fail") as caught:
+            engine[0].recognize(PAGE, prompt="fail")
+        assert caught.value.partial == START
+        with pytest.raises(InvalidRequestError, match="not this page") as refused:
+            engine[0].recognize(PAGE, prompt="refuse")
+        assert refused.value.partial == START
+        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
+
+    @pytest.mark.parametrize(
+        "image", [np.zeros((2, 2), np.float32), np.zeros((0, 5, 3), np.uint8), np.zeros(3, np.uint8)]
+    )
+    def test_no_image(self, engine: tuple[Any, Reader], image: np.ndarray) -> None:
+        with pytest.raises(InvalidRequestError):
+            engine[0].recognize(image)
+        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
+
+    @pytest.mark.parametrize("prompt", ["wait", "wait and return"])
+    def test_cancel_from_another_thread(self, engine: tuple[Any, Reader], prompt: str) -> None:
+        def cancel() -> None:
+            assert engine[1].running.wait(PATIENCE)
+            engine[0].cancel()
+
+        threading.Thread(target=cancel, daemon=True).start()
+        with pytest.raises(CancelledError) as caught:
+            engine[0].recognize(PAGE, prompt=prompt)
+        assert START.startswith(caught.value.partial)
+        assert caught.value.partial
+        assert engine[1].cancelled.wait(PATIENCE)
+        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
+
+    def test_what_on_delta_raises_is_the_callers(self, engine: tuple[Any, Reader]) -> None:
+        def on_delta(delta: str) -> None:
+            raise KeyError("mine")
+
+        with pytest.raises(KeyError, match="mine"):
+            engine[0].recognize(PAGE, on_delta=on_delta)
+        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
+
+    def test_close_twice(self, engine: tuple[Any, Reader]) -> None:
+        engine[0].close()
+        engine[0].close()
+
+
+# ---------------------------------------------------------------------- the listener
+
+
+def ask_page(peer: Peer) -> tuple[str, dict[str, Any]]:
+    peer.send(GOLDEN_REQUEST)
+    return peer.answer()
+
+
+def test_what_is_not_a_page_is_refused_by_name(path: str) -> None:
+    image = {"kind": "image", "id": "a", "width": 1, "height": 1}
+    refusals = [
+        (text_body(), "0 image and 1 text blocks"),
+        (text_body(tools=[{"name": "f"}]), "takes no tools"),
+        (
+            text_body() | {"messages": [{"role": "system", "content": [{"type": "text", "text": "s"}]}]},
+            "one user message",
+        ),
+        (text_body() | {"messages": text_body()["messages"] * 2}, "one user message"),
+        (
+            text_body()
+            | {"messages": [{"role": "user", "content": [{"type": "tool_use", "tool_call_id": "t", "name": "f"}]}]},
+            "takes no tool_use block",
+        ),
+        (text_body(attachments=[image | {"id": i} for i in "ab"]), "2 attachments"),
+    ]
+    with listening(Reader(), path), Peer(path) as peer:
+        for body, message in refusals:
+            peer.send(json_frame(body))
+            for attachment in body.get("attachments", []):
+                peer.send(blob_pair(attachment["id"], bytes(3)))
+            _, error = peer.answer()
+            assert (error["code"], error["id"]) == ("invalid_request", "r")
+            assert message in error["message"]
+        assert ask_page(peer)[1]["type"] == "done"
+
+
+def test_a_failing_handler_keeps_the_connection(path: str) -> None:
+    with listening(Reader(), path), Peer(path) as peer:
+        peer.send(GOLDEN_REQUEST.replace(b"Convert this page to docling.", b"fail".ljust(29)))
+        text, error = peer.answer()
+        assert text == "<doctag>3x2 sum=129 "
+        assert (error["code"], error["id"]) == ("internal", "page-1")
+        assert ask_page(peer)[1]["backend"] == "reader"
+
+
+def test_a_connection_made_before_serving_is_served(path: str) -> None:
+    with warmwire.listen(path) as listener:
+        assert listener.addr == path
+        with Peer(path) as early:
+            early.send(GOLDEN_REQUEST)
+            thread = threading.Thread(target=listener.serve_forever, args=(Reader(),), daemon=True)
+            thread.start()
+            assert early.answer()[1]["type"] == "done"
+        listener.close()
+        thread.join(PATIENCE)
+    assert not os.path.exists(path)
+
+
+def test_pages_run_at_once_on_workers_and_one_after_another_without(path: str) -> None:
+    barrier = threading.Barrier(2)
+
+    class Meeting(Reader):
+        def generate(self, *args: Any) -> None:  # type: ignore[override]
+            barrier.wait(PATIENCE)
+
+    with listening(Meeting(), path, workers=2), Peer(path) as a, Peer(path) as b:
+        a.send(GOLDEN_REQUEST)
+        b.send(GOLDEN_REQUEST)
+        assert a.answer()[1]["type"] == "done"
+        assert b.answer()[1]["type"] == "done"
+
+
+def test_close_waits_for_the_answer_under_way(path: str) -> None:
+    release = threading.Event()
+
+    class Slow(Reader):
+        def generate(self, image: Any, prompt: Any, limit: Any, emit: Any, cancelled: threading.Event) -> None:  # type: ignore[override]
+            self.running.set()
+            assert release.wait(PATIENCE)
+            emit("whole")
+
+    slow = Slow()
+    with warmwire.listen(path) as listener, Peer(path) as peer:
+        serving = threading.Thread(target=listener.serve_forever, args=(slow,), daemon=True)
+        serving.start()
+        peer.send(GOLDEN_REQUEST)
+        assert slow.running.wait(PATIENCE)
+        closing = threading.Thread(target=listener.close, daemon=True)
+        closing.start()
+        eventually(lambda: not os.path.exists(path), "the end of the socket")
+        assert closing.is_alive()
+        release.set()
+        assert peer.answer()[0] == "whole"
+        closing.join(PATIENCE)
+        serving.join(PATIENCE)
+        assert not closing.is_alive()
+
+
+def test_closing_what_never_served(path: str) -> None:
+    listener = warmwire.listen(path)
+    assert os.path.exists(path)
+    listener.close()
+    listener.close()
+    assert not os.path.exists(path)
+    listener.serve_forever(Reader())  # returns at once
+
+
+def test_a_listener_may_serve_again_at_the_same_path(path: str) -> None:
+    for _ in range(3):
+        with listening(Reader(), path), Peer(path) as peer:
+            assert ask_page(peer)[1]["type"] == "done"
+
+
+def test_a_served_path_is_refused(path: str) -> None:
+    with listening(Reader(), path):
+        with pytest.raises(ListenError, match=f"already served by pid {os.getpid()}"):
+            warmwire.listen(path)
+        with Peer(path) as peer:
+            assert ask_page(peer)[1]["type"] == "done"
+
+
+def test_a_path_no_socket_can_have() -> None:
+    with pytest.raises(UsageError, match="limit"):
+        warmwire.listen("/tmp/" + "x" * 200)
+    with pytest.raises(UsageError, match="limit"):
+        warmwire.dial("/tmp/" + "x" * 200)
+
+
+def test_dial_waits_only_so_long(path: str) -> None:
+    with pytest.raises(DialError, match=f"no host listens at {path}"):
+        warmwire.dial(path, wait=0)
+
+
+def test_the_default_address(directory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+    with warmwire.listen() as listener:
+        assert listener.addr == f"{directory}/inferd/inferd.sock" == warmwire.default_addr()
+        thread = threading.Thread(target=listener.serve_forever, args=(Reader(),), daemon=True)
+        thread.start()
+        with warmwire.dial() as engine:
+            assert engine.recognize(PAGE).endswith("</doctag>")
+
+
+# ---------------------------------------------------------------------- one connection
+
+
+def test_serve_one_connection() -> None:
+    reader = Reader()
+    with socket_pair() as (ours, theirs):
+        thread = threading.Thread(target=warmwire.serve, args=(warmwire.Conn(theirs), reader), daemon=True)
+        thread.start()
+        ours.sendall(GOLDEN_REQUEST * 2)
+        ours.shutdown(socket.SHUT_WR)
+        conn = warmwire.Conn(ours)
+        answers = []
+        while True:
+            try:
+                answers.append(conn.read_frame())
+            except EOFError:
+                break
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+    assert sum(b'"type":"done"' in bytes(payload) for _, payload in answers) == 2
+
+
+def test_serve_goes_on_where_frames_were_read_before() -> None:
+    """The first frame says hello in a way of the caller's own; what was received with it is not lost."""
+    with socket_pair() as (ours, theirs):
+        ours.sendall(json_frame({"hello": 1}) + GOLDEN_REQUEST)
+        conn = warmwire.Conn(theirs)
+        assert conn.read_frame() == (warmwire.FRAME_JSON, b'{"hello": 1}')
+        thread = threading.Thread(target=warmwire.serve, args=(conn, Reader()), daemon=True)
+        thread.start()
+        other = warmwire.Conn(ours)
+        while b'"type":"done"' not in bytes(other.read_frame()[1]):
+            pass
+        other.close()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+class TestConn:
+    def test_frames_and_requests_both_ways(self) -> None:
+        with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b) as right:
+            left.write_json({"x": 1})
+            left.write_frame(warmwire.FRAME_BLOB, b"\x00\x01")
+            assert right.read_frame() == (1, b'{"x":1}')
+            kind, payload = right.read_frame()
+            assert (kind, bytes(payload)) == (2, b"\x00\x01")
+            request = warmwire.Request(
+                id="r",
+                messages=[warmwire.Message("user", [warmwire.image_block("a"), warmwire.text_block("t")])],
+                attachments=[warmwire.image_attachment("a", PAGE)],
+            )
+            right.write_request(request)
+            got = left.read_request()
+            assert got.messages == request.messages
+            assert np.array_equal(warmwire.decode_image(got.attachments[0]), PAGE)
+
+    def test_large_frames(self) -> None:
+        data = random_image(2000, 2000).tobytes()
+        with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b) as right:
+            thread = threading.Thread(target=left.write_frame, args=(warmwire.FRAME_BLOB, data))
+            thread.start()
+            assert bytes(right.read_frame()[1]) == data
+            thread.join()
+
+    def test_the_end(self) -> None:
+        with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b) as right:
+            left.close()
+            left.close()
+            with pytest.raises(EOFError):
+                right.read_frame()
+        with socket_pair() as (a, b), warmwire.Conn(b) as right:
+            a.sendall(b"\x05\x01{")
+            a.close()
+            with pytest.raises(ProtocolError, match="ended inside"):
+                right.read_request()
+
+    def test_frames_of_several_threads_do_not_mix(self) -> None:
+        with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b) as right:
+            payloads = [bytes([n]) * (100_000 if n % 2 else 100) for n in range(8)]
+            threads = [
+                threading.Thread(target=lambda p=p: [left.write_frame(2, p) for _ in range(20)]) for p in payloads
+            ]
+            for thread in threads:
+                thread.start()
+            frames = [bytes(right.read_frame()[1]) for _ in range(160)]
+            assert sorted(frames) == sorted(payloads * 20)
+            for thread in threads:
+                thread.join()
+
+    def test_closing_wakes_a_reader(self) -> None:
+        with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b):
+            failed: list[BaseException] = []
+
+            def read() -> None:
+                try:
+                    left.read_frame()
+                except (EOFError, OSError) as error:
+                    failed.append(error)
+
+            thread = threading.Thread(target=read, daemon=True)
+            thread.start()
+            left.close()
+            thread.join(PATIENCE)
+            assert failed
+
+
+def test_a_page_model_counts_what_its_handler_emits() -> None:
+    request = warmwire.Request(
+        messages=[warmwire.Message("user", [warmwire.image_block("a")])],
+        attachments=[warmwire.image_attachment("a", PAGE)],
+        max_tokens=0,
+    )
+    blocks: list[Any] = []
+    model = PageModel(Reader())
+    finish = model.generate(request, blocks.append, threading.Event())
+    assert isinstance(finish, Finish)
+    assert finish.usage.output_tokens == len(blocks) == 4
+    assert issubclass(InternalError, WarmwireError)

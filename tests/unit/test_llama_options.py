@@ -75,13 +75,12 @@ def test_context_and_batch(tmp_path: Path) -> None:
     chat = model(tmp_path / "chat.gguf", context_length=131072)
     assert settle(chat, Options(), 1, special=False).context == 8192
     assert settle(chat, Options(ctx=20000), 1, special=False).context == 20000
-    assert (
-        settle(chat, Options(), 1, special=False).batch < settle(chat, Options(gpu_layers=99), 1, special=False).batch
-    )
+    settings = settle(chat, Options(), 1, special=False)
+    assert settings.batch(gpu=False) < settings.batch(gpu=True)
     short = model(tmp_path / "short.gguf", context_length=512)
     assert settle(short, Options(), 1, special=False).context == 512
     encoder = settle(model(tmp_path / "e.gguf", "bert", context_length=8192), Options(), 1, special=False)
-    assert (encoder.context, encoder.batch, encoder.mean_pooling) == (2048, 2048, True)
+    assert (encoder.context, encoder.batch(False), encoder.mean_pooling) == (2048, 2048, True)
 
 
 def test_a_template_for_those_that_have_none(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from warmwire.models.llama.options import Settings
+from warmwire.models.llama.options import Settings, private_directory
 from warmwire.models.openai.errors import upstream_error
 from warmwire.wire.errors import InputError, InvalidRequestError
 
@@ -34,15 +35,19 @@ class LlamaEngine:
     def __init__(self, settings: Settings) -> None:
         import xllamacpp
 
-        with tempfile.TemporaryDirectory(prefix="warmwire-") as directory:
+        self.device = _device(xllamacpp)
+        directory = private_directory()
+        try:
             socket = os.path.join(directory, "llama.sock")
-            params = _params(xllamacpp, settings, socket)
+            params = _params(xllamacpp, settings, socket, gpu=bool(self.device))
             with _captured_errors() as errors:
                 try:
                     self._server = xllamacpp.Server(params)
                 except (RuntimeError, ValueError) as error:
                     raise InputError(f"llama.cpp cannot load {settings.path}: {_reason(errors(), error)}") from None
             self.properties = _properties(socket)
+        finally:
+            shutil.rmtree(directory)
 
     def chat(self, body: dict[str, Any], take: Callable[[bytes], None], cancelled: threading.Event) -> None:
         """See `Upstream.chat`."""
@@ -88,7 +93,22 @@ def _request_errors() -> Iterator[None]:
         raise InvalidRequestError(f"llama.cpp refuses the request: {error}") from None
 
 
-def _params(xllamacpp: Any, settings: Settings, socket: str) -> Any:
+_ACCELERATORS: Final = {"cuda": "cuda", "mtl": "metal", "metal": "metal", "vulkan": "vulkan", "rocm": "rocm"}
+
+
+def _device(xllamacpp: Any) -> dict[str, Any]:
+    """The first GPU that the installed llama.cpp can use, in the words of `Capabilities`; empty where there is none."""
+    kinds = xllamacpp.ggml_backend_dev_type
+    gpus = (kinds.GGML_BACKEND_DEVICE_TYPE_GPU, kinds.GGML_BACKEND_DEVICE_TYPE_IGPU)
+    for device in xllamacpp.get_device_info():
+        accelerator = _ACCELERATORS.get(device["name"].rstrip("0123456789").lower())
+        if device["type"] in gpus and accelerator is not None:
+            name, memory = device["description"], device["memory_total"] or None
+            return {"accelerator": accelerator, "device_name": name, "vram_total_bytes": memory}
+    return {}
+
+
+def _params(xllamacpp: Any, settings: Settings, socket: str, *, gpu: bool) -> Any:
     params = xllamacpp.CommonParams()
     params.model.path = str(settings.path)
     if settings.mmproj is not None:
@@ -96,7 +116,7 @@ def _params(xllamacpp: Any, settings: Settings, socket: str) -> Any:
     else:
         params.no_mmproj = True
     params.n_ctx = settings.context
-    params.n_batch = params.n_ubatch = settings.batch
+    params.n_batch = params.n_ubatch = settings.batch(gpu)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings.threads
     if settings.gpu_layers is not None:
         params.n_gpu_layers = settings.gpu_layers
@@ -109,7 +129,9 @@ def _params(xllamacpp: Any, settings: Settings, socket: str) -> Any:
     elif settings.mean_pooling:
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     params.n_parallel = 1
-    params.cache_ram_mib = 0  # a worker's memory is watched; it keeps the last prompt, not gigabytes of former ones
+    # A worker's memory is watched: it keeps the last prompt, not gigabytes of former ones and their checkpoints.
+    params.cache_ram_mib = 0
+    params.n_ctx_checkpoints = 2
     params.prefill_assistant = False
     params.offline = True
     params.ui = False

@@ -31,7 +31,7 @@ def load_llama(name: str, threads: int | None = None, *, special: bool = False) 
     header = settings.header
     return ChatModel(
         header.name,
-        _capabilities(settings, upstream.properties),
+        _capabilities(settings, upstream.properties, upstream.device),
         upstream,
         prefixes=GEMMA_PREFIXES if header.architecture == "gemma-embedding" else None,
     )
@@ -51,7 +51,7 @@ def _upstream(settings: Settings, server: str | None) -> LlamaEngine | LlamaServ
     return LlamaEngine(settings)
 
 
-def _capabilities(settings: Settings, properties: dict[str, Any]) -> Capabilities:
+def _capabilities(settings: Settings, properties: dict[str, Any], device: dict[str, Any]) -> Capabilities:
     context = properties.get("default_generation_settings", {}).get("n_ctx") or settings.context  # it rounds up
     if settings.embeds or settings.reranks:
         return Capabilities(
@@ -60,6 +60,7 @@ def _capabilities(settings: Settings, properties: dict[str, Any]) -> Capabilitie
             rerank=settings.reranks,
             context=context,
             dimensions=settings.header.dimensions or None if settings.embeds else None,
+            **device,
         )
     media = properties.get("modalities", {})
     template = str(properties.get("chat_template", ""))
@@ -73,4 +74,5 @@ def _capabilities(settings: Settings, properties: dict[str, Any]) -> Capabilitie
         structured_output=True,
         context=context,
         gpu_layers=settings.gpu_layers or 0,
+        **device,
     )

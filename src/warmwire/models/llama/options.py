@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,9 @@ _BATCH: Final = 128
 """Tokens of a prompt between two looks at the cancel flag; on a processor larger batches gain little."""
 
 _GPU_BATCH: Final = 512
+_LONGEST_BASE: Final = 64
+"""Bytes of a directory's path under which a socket's path stays below the 104 that some systems allow."""
+
 _NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16}
 _PATHS: Final = ("mmproj", "llama_server")
 
@@ -60,11 +64,16 @@ class Settings:
     header: Header
     mmproj: Path | None
     context: int
-    batch: int
     threads: int
     gpu_layers: int | None
     special: bool
     """Write control tokens out: a page model's tags are such."""
+
+    def batch(self, gpu: bool) -> int:
+        """Tokens of a prompt computed at once. An encoder takes a text in one batch or not at all."""
+        if self.embeds or self.reranks:
+            return self.context
+        return min(_GPU_BATCH if gpu else _BATCH, self.context)
 
     @property
     def embeds(self) -> bool:
@@ -83,6 +92,12 @@ class Settings:
     def mean_pooling(self) -> bool:
         """Whether the file leaves open how its vectors become one."""
         return self.embeds and f"{self.header.architecture}.pooling_type" not in self.header.values
+
+
+def private_directory() -> str:
+    """A new directory that only we can enter, for a socket; its path is short enough for one."""
+    base = tempfile.gettempdir()
+    return tempfile.mkdtemp(prefix="warmwire-", dir=base if len(os.fsencode(base)) <= _LONGEST_BASE else "/tmp")
 
 
 def parse_gguf_name(name: str) -> tuple[Path, Options]:
@@ -114,14 +129,11 @@ def settle(path: Path, options: Options, threads: int | None, *, special: bool) 
     encodes = header.embeds or header.reranks
     trained = header.context or _DEFAULT_CONTEXT
     context = options.ctx or min(trained, _DEFAULT_EMBED_CONTEXT if encodes else _DEFAULT_CONTEXT)
-    # An encoder takes a text in one batch or not at all.
-    batch = context if encodes else min(_GPU_BATCH if options.gpu_layers else _BATCH, context)
     return Settings(
         path,
         header,
         None if encodes else _projector(path, options.mmproj),
         context,
-        batch,
         threads or _cores(),
         options.gpu_layers,
         special,

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from warmwire.models.llama.options import Settings
+from warmwire.models.llama.options import Settings, private_directory
 from warmwire.models.openai.upstream import HttpUpstream
 from warmwire.wire.errors import BackendUnavailableError, InputError
 
@@ -58,6 +58,7 @@ class LlamaServer(HttpUpstream):
     def __init__(self, program: Path, settings: Settings) -> None:
         self._program, self._settings = program, settings
         self._starting = threading.Lock()
+        self.device: dict[str, Any] = {}  # it does not say
         super().__init__("http://llama/v1")
         self.properties = self._start()
 
@@ -91,7 +92,7 @@ class LlamaServer(HttpUpstream):
 
     def _start(self) -> dict[str, Any]:
         """Start it and wait for its model; returns what it says of it."""
-        directory = tempfile.mkdtemp(prefix="warmwire-")
+        directory = private_directory()
         self._uds = os.path.join(directory, "llama.sock")
         with tempfile.TemporaryFile() as log:
             arguments = [str(self._program), *_arguments(self._settings, self._uds)]
@@ -126,7 +127,8 @@ class LlamaServer(HttpUpstream):
 
 def _arguments(settings: Settings, socket: str) -> list[str]:
     arguments = ["--model", str(settings.path), "--host", socket, "--ctx-size", str(settings.context)]
-    arguments += ["--batch-size", str(settings.batch), "--ubatch-size", str(settings.batch)]
+    batch = str(settings.batch(bool(settings.gpu_layers)))
+    arguments += ["--batch-size", batch, "--ubatch-size", batch]
     arguments += ["--threads", str(settings.threads), "--parallel", "1", "--jinja", "--no-webui", "--offline"]
     arguments += ["--mmproj", str(settings.mmproj)] if settings.mmproj else ["--no-mmproj"]
     if settings.gpu_layers is not None:

@@ -230,6 +230,12 @@ def test_words_are_put_together_whatever_order_the_file_has() -> None:
     assert text.lines[3].size == 11
 
 
+def test_scripts_that_run_to_the_left_and_symbol_fonts() -> None:
+    lines = open_source(str(DATA / "scripts.pdf")).page(0).text().lines
+    assert lines[0].text == "אב 1984 גדה"
+    assert " ".join(line.text for line in lines[1:]) == "• an item"
+
+
 def test_what_is_filled_into_a_form_is_text_and_ink() -> None:
     page = open_source(str(DATA / "form.pdf")).page(0)
     line = page.text().lines[0]

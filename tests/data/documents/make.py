@@ -207,6 +207,24 @@ def words() -> bytes:
     return pdf.bytes()
 
 
+def scripts() -> bytes:
+    """Codes that stand for other letters: Hebrew in the order of the eye, and the bullet of a symbol font."""
+    pdf = Pdf()
+    pairs = {code: 0x05D0 + code - 65 for code in range(65, 91)} | {35: 0xF0B7}
+    mapped = "".join(f"<{code:02X}> <{letter:04X}>\n" for code, letter in pairs.items())
+    table = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
+        f"1 begincodespacerange <00> <FF> endcodespacerange {len(pairs)} beginbfchar\n{mapped}endbfchar endcmap end end"
+    )
+    cmap = pdf.stream(table.encode())
+    font = pdf.add(f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode {cmap} 0 R>>")
+    pdf.page(
+        text(72, 700, "EDC 1984 BA", font="F9") + text(72, 660, "#", font="F9") + text(84, 660, "an item"),
+        resources=pdf.resources.replace("/Font<<", f"/Font<</F9 {font} 0 R "),
+    )
+    return pdf.bytes()
+
+
 def form() -> bytes:
     """A form with one field filled in."""
     pdf = Pdf()
@@ -269,7 +287,7 @@ def hostile() -> bytes:
 
 
 def main() -> None:
-    for make in (digital, frames, routes, nameless, words, form, encrypted, hostile):
+    for make in (digital, frames, routes, nameless, words, scripts, form, encrypted, hostile):
         (HERE / f"{make.__name__}.pdf").write_bytes(make())
 
 

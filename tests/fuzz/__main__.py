@@ -1,0 +1,215 @@
+"""python -m tests.fuzz [--seconds 10] [--seed N] [--target NAME]
+
+Damages sound input at random and feeds it to the readers in random pieces. A reader may give events or raise an error
+of its documented tree; any other exception, a buffer beyond its cap, or a result that depends on where the input was
+cut is a failure. It is printed with the seed that brings it back, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from warmwire.layout.doctags import Parser, parse
+from warmwire.wire.errors import WarmwireError
+from warmwire.wire.frames import FrameReader, encode_frame, pour
+from warmwire.wire.messages import FRAME_JSON, MAX_ATTACHMENT_BYTES, MAX_FRAME
+from warmwire.wire.request import RequestReader
+from warmwire.wire.response import Answer, decode_response
+from warmwire.wire.validate import validate
+
+GOLDEN = Path(__file__).parent.parent / "data" / "inferd"
+REQUEST = (GOLDEN / "page_request.bin").read_bytes()
+RESPONSE = (GOLDEN / "page_response.bin").read_bytes()
+
+CHAT = encode_frame(
+    FRAME_JSON,
+    b'{"wire_version":1,"id":"c","messages":[{"role":"system","content":[{"type":"text","text":"s"}]},'
+    b'{"role":"assistant","content":[{"type":"tool_use","tool_call_id":"t","name":"f","input":{"x":[1,null]}}]},'
+    b'{"role":"user","content":[{"type":"tool_result","tool_call_id":"t","content":[{"type":"text","text":""}]}]}],'
+    b'"tools":[{"name":"f","description":"","input_schema":{}}],"tool_choice":"auto","stream":false}',
+)
+
+DOCTAGS = (
+    "<doctag><title><loc_1><loc_2><loc_3><loc_4>A title</title><section_header_level_2>Part</section_header_level_2>"
+    "<ordered_list><list_item>1. one</list_item><list_item><unordered_list><list_item>in</list_item></unordered_list>"
+    "</list_item></ordered_list><otsl><loc_5><loc_6><loc_70><loc_80><ched>a<ched>b<nl><fcel>1<lcel><nl><ucel><fcel>2<nl>"
+    "<caption>Cap</caption></otsl><picture><loc_9><loc_9><loc_99><loc_99><caption>é</caption></picture><text>a < b & c"
+    "</text><code><_python_>x = 1</code><formula>x^2</formula><checkbox_selected>yes</checkbox_selected></doctag>"
+)
+
+INTERESTING = [
+    b"\x00",
+    b"\xff",
+    b"\x80" * 5,
+    b"\xff\xff\xff\xff\x7f",
+    b'"',
+    b"{",
+    b"[" * 2000,
+    b"<",
+    b">",
+    b"</",
+    b"1" * 400,
+]
+
+
+class Wrong(Exception):
+    """A reader broke its promise."""
+
+
+def damage(data: bytes, rng: random.Random) -> bytes:
+    """A few bytes changed, dropped, moved or added."""
+    out = bytearray(data)
+    for _ in range(rng.randint(0, 6)):
+        at, count = rng.randint(0, len(out)), rng.randint(1, 8)
+        match rng.randrange(7):
+            case 0:
+                out[at : at + 1] = rng.randbytes(1)
+            case 1 if at < len(out):
+                out[at] ^= 1 << rng.randrange(8)
+            case 2:
+                del out[at : at + count]
+            case 3:
+                out[at:at] = rng.randbytes(count)
+            case 4:
+                out[at:at] = rng.choice(INTERESTING)
+            case 5:
+                other = rng.randint(0, len(out))
+                out[at:at] = out[other : other + rng.randint(1, 60)]
+            case 6 if rng.random() < 0.3:
+                del out[at:]
+    return bytes(out)
+
+
+def pieces(data: Any, rng: random.Random) -> Iterator[Any]:
+    at = 0
+    while at < len(data):
+        step = rng.choice([1, 2, 7, 100, 5000])
+        yield data[at : at + step]
+        at += step
+
+
+def outcome(run: Callable[[list[Any]], None]) -> tuple[list[Any], str]:
+    """What a run gave, and how it ended."""
+    got: list[Any] = []
+    try:
+        run(got)
+    except WarmwireError as error:
+        return got, f"{type(error).__name__}: {error}"
+    return got, "end"
+
+
+def bounded(budget: int) -> Callable[[int], bytearray]:
+    left = budget
+
+    def allocate(size: int) -> bytearray:
+        nonlocal left
+        left -= size
+        if size > MAX_FRAME or left < 0:
+            raise Wrong(f"asked for a buffer of {size} bytes")
+        return bytearray(size)
+
+    return allocate
+
+
+def read_frames(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    def run(got: list[Any]) -> None:
+        reader = FrameReader(bounded(1 << 40))
+        for part in parts:
+            for kind, payload in pour(part, reader.get_buffer, reader.buffer_updated, reader.next_frame):
+                got.append((kind, bytes(payload)))
+        reader.receive_eof()
+
+    return outcome(run)
+
+
+def read_requests(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    def run(got: list[Any]) -> None:
+        reader = RequestReader(bounded(3 * MAX_ATTACHMENT_BYTES))
+        for part in parts:
+            for request in pour(part, reader.get_buffer, reader.buffer_updated, reader.next_request):
+                got.append((request.id, [bytes(a.data) for a in request.attachments]))
+                got.append(outcome(lambda _, request=request: validate(request))[1])
+        reader.receive_eof()
+
+    return outcome(run)
+
+
+def read_answer(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    def run(got: list[Any]) -> None:
+        reader, answer = FrameReader(), Answer()
+        for part in parts:
+            frames = pour(part, reader.get_buffer, reader.buffer_updated, reader.next_frame)
+            got.extend(answer.take(decode_response(item)) for item in frames)
+        reader.receive_eof()
+
+    return outcome(run)
+
+
+def read_doctags(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    text = b"".join(parts).decode("utf-8", "replace")
+    rng = random.Random(len(text))
+    parser, found = Parser(), []
+    for part in pieces(text, rng):
+        found += parser.feed(part)
+    found += parser.close()
+    if found != parse(text):
+        raise Wrong("DocTags in pieces are not the DocTags as a whole")
+    return found, "end"
+
+
+TARGETS: dict[str, tuple[list[bytes], Callable[[Iterator[bytes]], tuple[list[Any], str]]]] = {
+    "frames": ([REQUEST, RESPONSE, CHAT], read_frames),
+    "requests": ([REQUEST, REQUEST + CHAT, CHAT * 2], read_requests),
+    "answers": ([RESPONSE], read_answer),
+    "doctags": ([DOCTAGS.encode()], read_doctags),
+}
+
+
+def check(name: str, seed: str) -> None:
+    """One round. Raises whatever is wrong."""
+    rng = random.Random(seed)
+    seeds, read = TARGETS[name]
+    data = damage(rng.choice(seeds), rng)
+    whole, parted = read(iter([data])), read(pieces(data, rng))
+    if whole != parted:
+        raise Wrong(f"whole: {whole}\nin pieces: {parted}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--seed", help="repeat one round, as printed with a failure")
+    parser.add_argument("--target", choices=sorted(TARGETS))
+    options = parser.parse_args()
+    names = [options.target] if options.target else list(TARGETS)
+    for name in names:  # undamaged input must be sound, or the rounds test nothing but refusals
+        for data in TARGETS[name][0]:
+            assert TARGETS[name][1](iter([data]))[1] == "end", (name, data)
+    if options.seed:
+        check(options.seed.partition("/")[0], options.seed)
+        return 0
+    start, run = time.monotonic(), random.randrange(1 << 32)
+    rounds = 0
+    while time.monotonic() - start < options.seconds:
+        name = names[rounds % len(names)]
+        seed = f"{name}/{run}/{rounds}"
+        try:
+            check(name, seed)
+        except Exception:
+            traceback.print_exc()
+            print(f"fuzz: failed; again with: python -m tests.fuzz --seed {seed}", file=sys.stderr)
+            return 1
+        rounds += 1
+    print(f"fuzz: {rounds} rounds of {', '.join(names)} in {options.seconds:g} s, nothing found")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

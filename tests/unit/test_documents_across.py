@@ -63,3 +63,29 @@ def test_a_document_has_one_title_unless_others_are_as_large() -> None:
     assert titles(24, 16) == [Kind.TITLE, Kind.HEADING]
     assert titles(24, 23, 25) == [Kind.TITLE] * 3
     assert titles(16, 24, 16) == [Kind.TITLE, Kind.TITLE, Kind.HEADING]
+
+
+def listed(*pages: list[Element]) -> list[list[tuple[Kind, str, str]]]:
+    """Kind, marker and text of what the pages hold once they are settled."""
+    document = Reading("x.pdf", [ReadPage(PageRecord(n), 612, 792, list(e)) for n, e in enumerate(pages, 1)])
+    settle(document)
+    return [[(e.kind, e.marker, e.text) for e in page.elements] for page in document.pages]
+
+
+def item(marker: str) -> Element:
+    return Element(Kind.LIST_ITEM, "item", ordered=True, marker=marker)
+
+
+def test_a_list_goes_on_over_the_page() -> None:
+    foot = Element(Kind.PAGE_FOOTER, "1")
+    below = listed([Element(Kind.TEXT, "1. item"), foot], [item("2."), item("3.")])
+    assert below[0][0] == (Kind.LIST_ITEM, "1.", "item")
+    above = listed([item("b2)"), item("b3)")], [Element(Kind.TEXT, "4) item")], [])
+    assert above[1][0][0] is Kind.TEXT
+    above = listed([item("2)"), item("3)")], [Element(Kind.TEXT, "4) item")])
+    assert above[1][0] == (Kind.LIST_ITEM, "4)", "item")
+
+
+def test_a_number_that_does_not_follow_is_text() -> None:
+    assert listed([Element(Kind.TEXT, "2. May is a holiday")], [item("1.")])[0][0][0] is Kind.TEXT
+    assert listed([Element(Kind.TEXT, "no number")], [item("1.")])[0][0][0] is Kind.TEXT

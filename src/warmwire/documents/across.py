@@ -1,19 +1,23 @@
-"""What only several pages together tell: running heads and feet, and which title is the document's.
+"""What only several pages together tell: running heads and feet, the document's title, lists over a page break.
 
 A short line at the edge of a page may be its first words. When the same line, page numbers aside, stands at the same
 place of page after page, it is a running one. The largest heading of a page may be its title; when an earlier page
-has one that is clearly larger, it is a heading.
+has one that is clearly larger, it is a heading. A numbered line alone at the foot of a page is a list's first item when
+the next page has the second.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 from typing import Final
 
 from warmwire.documents.record import Reading, ReadPage
+from warmwire.layout.doctags_tokens import ENUMERATOR
 from warmwire.layout.page import Element, Kind
 
+_OUTSIDE: Final = (Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.FOOTNOTE)
 _EDGE: Final = 0.12
 """Share of a page's height, at the top and at the bottom, where running lines stand."""
 
@@ -35,6 +39,8 @@ def settle(reading: Reading) -> None:
     """Change the kinds of elements that the pages, seen together, show to be others."""
     _mark_running(reading)
     _demote_titles(reading)
+    for page, following in pairwise(reading.pages):
+        _join_lists(page, following)
 
 
 def _demote_titles(reading: Reading) -> None:
@@ -70,7 +76,7 @@ def _mark_running(reading: Reading) -> None:
 
 def _candidates(page: ReadPage) -> list[tuple[Kind, Element]]:
     """The page's first and last paragraphs, if they are short and stand at its edge."""
-    body = [e for e in page.elements if e.kind not in (Kind.PAGE_HEADER, Kind.PAGE_FOOTER) and e.box is not None]
+    body = [e for e in page.elements if e.kind not in _OUTSIDE[:2] and e.box is not None]
     ends = [(Kind.PAGE_HEADER, body[0]), (Kind.PAGE_FOOTER, body[-1])] if len(body) > 1 else []
     return [
         (kind, element)
@@ -84,3 +90,27 @@ def _candidates(page: ReadPage) -> list[tuple[Kind, Element]]:
 def _height(page: ReadPage, element: Element) -> float:
     """How far down the page the element's middle is, from 0 to 1."""
     return element.box.centre[1] / page.height if element.box is not None else 0.5
+
+
+def _join_lists(page: ReadPage, following: ReadPage) -> None:
+    """Make list items of the last paragraph of a page and the first of the next where their numbers follow."""
+    above = next((e for e in reversed(page.elements) if e.kind not in _OUTSIDE), None)
+    below = next((e for e in following.elements if e.kind not in _OUTSIDE), None)
+    if above is None or below is None or {above.kind, below.kind} != {Kind.TEXT, Kind.LIST_ITEM}:
+        return
+    item, text = (above, below) if above.kind is Kind.LIST_ITEM else (below, above)
+    printed = ENUMERATOR.match(text.text)
+    if not item.ordered or printed is None:
+        return
+    first, second = (item.marker, printed[1]) if item is above else (printed[1], item.marker)
+    if _follows(first, second):
+        text.kind, text.level, text.ordered = Kind.LIST_ITEM, item.level, True
+        text.marker, text.text = printed[1], text.text[printed.end() :]
+
+
+def _follows(first: str, second: str) -> bool:
+    """Whether two printed numbers, such as 3. and 4., are neighbours."""
+    one, other = (re.fullmatch(r"(\D*)(\d+)(\D*)", marker) for marker in (first, second))
+    if one is None or other is None:
+        return False
+    return (one[1], one[3]) == (other[1], other[3]) and int(one[2]) + 1 == int(other[2])

@@ -173,7 +173,7 @@ class _Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         options = host.options
         self._reader = CommandReader(max_name=options.max_name, max_seed=options.max_seed)
-        self._whole = options.pacing is Pacing.CONNECTION
+        self._whole = options.pacing == Pacing.CONNECTION
         self._running: dict[bytes, _Running] = {}
         self._eager: deque[_Running] = deque()
         self._late: list[_Running] = []

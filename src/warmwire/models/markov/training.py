@@ -100,12 +100,24 @@ def _learn(
     jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[Piece]:
-    """The records of the model, in order."""
+    """The records of the model, in order. What can be refused is refused before the first is asked for."""
     if not 1 <= depth <= MAX_DEPTH:
         raise UsageError(f"depth {depth} is outside 1 to {MAX_DEPTH}")
     if memory < _LEAST_MEMORY:
         raise UsageError(f"{memory} bytes of memory are too few; give at least 1M")
-    files = expand(paths, output)
+    spill = None if output is None else os.path.dirname(os.path.realpath(output))
+    return _pieces(expand(paths, output), depth, spill, separate, memory, jobs, progress)
+
+
+def _pieces(
+    files: Sequence[Path],
+    depth: int,
+    spill: str | None,
+    separate: bool,
+    memory: int,
+    jobs: int | None,
+    progress: Progress | None,
+) -> Iterator[Piece]:
     report = progress or (lambda stage, done, total: None)
     total = total_size(files)
     room = min(memory // (_SHALLOW_COST if depth <= _SHALLOW else _DEEP_COST), _MOST_RANKS)
@@ -119,7 +131,6 @@ def _learn(
         if chunk.last:
             yield from records(chunk, depth, pool, report)
             return
-        spill = None if output is None else os.path.dirname(os.path.realpath(output))
         with tempfile.TemporaryFile(dir=spill, buffering=0) as file:
             bounds = [HEADER_SIZE]
             file.seek(HEADER_SIZE)

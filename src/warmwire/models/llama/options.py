@@ -16,10 +16,12 @@ from warmwire.wire.errors import InputError, UsageError
 SUFFIX: Final = ".gguf"
 _DEFAULT_CONTEXT: Final = 8192
 _DEFAULT_EMBED_CONTEXT: Final = 2048
-_BATCH: Final = 128
-"""Tokens of a prompt between two looks at the cancel flag; on a processor larger batches gain little."""
+_BATCH: Final = 64
+"""Tokens of a prompt between two looks at the cancel flag; on a processor larger batches gain nothing."""
 
-_GPU_BATCH: Final = 512
+_LARGE_BATCH: Final = 512
+"""The same on a GPU, where they do, and with images: some models must have all of one image in a batch."""
+
 _LONGEST_BASE: Final = 64
 """Bytes of a directory's path under which a socket's path stays below the 104 that some systems allow."""
 
@@ -73,7 +75,7 @@ class Settings:
         """Tokens of a prompt computed at once. An encoder takes a text in one batch or not at all."""
         if self.embeds or self.reranks:
             return self.context
-        return min(_GPU_BATCH if gpu else _BATCH, self.context)
+        return min(_LARGE_BATCH if gpu or self.mmproj else _BATCH, self.context)
 
     @property
     def embeds(self) -> bool:

@@ -191,6 +191,17 @@ def test_a_model_that_reports_nonsense_does_no_harm() -> None:
     assert (record.confidence, record.turn) == (None, 0)
 
 
+def test_lines_are_kept_where_their_structure_cannot_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> list[Element]:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(read_module, "structure", broken)
+    page = read("digital.pdf", Scribe()).pages[0]
+    assert page.record.status is Status.PARTIAL
+    assert "IndexError" in page.record.error
+    assert "Book number 8" in words(page.elements)
+
+
 def test_a_busy_host_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_module, "_BUSY_WAITS", (0.0, 0.0))
     busy = fail(QueueFullError("10 requests wait"))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,7 +26,7 @@ from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Stat
 from warmwire.documents.route import THRESHOLD, route
 from warmwire.documents.source import Image, Page, PageText, Source
 from warmwire.layout.doctags import parse
-from warmwire.layout.page import Element, Line, Region, RegionKind
+from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 
 _LOG: Final = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class _Prepared:
 
     page: ReadPage
     image: Image | None = None
-    fallback: list[Element] = field(default_factory=list)
+    text: PageText = field(default_factory=PageText)
 
 
 class Reader:
@@ -69,16 +70,23 @@ class Reader:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
         reading = Reading(source.name)
-        with ThreadPoolExecutor(1, thread_name_prefix="warmwire-prepare") as ahead:
-            coming = [ahead.submit(self._prepare, source, number) for number in numbers[:1]]
-            for index in range(len(numbers)):
-                prepared = coming.pop().result()
-                coming += [ahead.submit(self._prepare, source, number) for number in numbers[index + 1 : index + 2]]
-                reading.pages.append(self._finish(prepared))
-                if on_page is not None:
-                    on_page(prepared.page.record)
+        for prepared in self._prepared(source, numbers):
+            reading.pages.append(self._finish(prepared))
+            if on_page is not None:
+                on_page(prepared.page.record)
         settle(reading)
         return reading
+
+    def _prepared(self, source: Source, numbers: Sequence[int]) -> Iterator[_Prepared]:
+        """The pages in order; while the caller is busy with one, the next is prepared."""
+        with ThreadPoolExecutor(1, thread_name_prefix="warmwire-prepare") as thread:
+            coming: deque[Future[_Prepared]] = deque()
+            for number in numbers:
+                coming.append(thread.submit(self._prepare, source, number))
+                if len(coming) > 1:
+                    yield coming.popleft().result()
+            while coming:
+                yield coming.popleft().result()
 
     def plan(self, source: Source, numbers: Sequence[int]) -> Iterator[PageRecord]:
         """Where each page would go, without an engine."""
@@ -119,14 +127,12 @@ class Reader:
     def _look(self, page: Page, prepared: _Prepared) -> None:
         read, record = prepared.page, prepared.page.record
         read.width, read.height = page.size
-        text = page.text()
-        _describe(record, text, self._options)
-        if record.route is Route.FILE:
-            read.elements = _structured(text.lines, text, read)
-            return
-        trusted = text_quality("\n".join(line.text for line in text.hidden)) >= TRUSTED
-        prepared.fallback = _structured(text.lines or (text.hidden if trusted else []), text, read)
-        prepared.image = page.render(self._options.dpi)
+        prepared.text = page.text()
+        _describe(record, prepared.text, self._options)
+        if record.route is Route.MODEL:
+            prepared.image = page.render(self._options.dpi)
+        else:
+            read.elements = _structured(prepared.text.lines, prepared.text, read)
 
     def _finish(self, prepared: _Prepared) -> ReadPage:
         """Let the engine read a page that needs it, and keep what there is where it fails."""
@@ -135,7 +141,7 @@ class Reader:
         if prepared.image is not None:
             self._read_image(prepared.image, page)
         if record.status is Status.FAILED:
-            page.elements = max(page.elements, prepared.fallback, key=_size)
+            page.elements = max(page.elements, _own_text(prepared), key=_size)
             record.status = Status.PARTIAL if _size(page.elements) else Status.FAILED
         record.seconds = round(record.seconds + time.monotonic() - started, 3)
         return page
@@ -198,6 +204,17 @@ def _structured(lines: list[Line], text: PageText, page: ReadPage) -> list[Eleme
             if element.box is not None:
                 element.box = turn_box(element.box, -text.turn, width, height)
     return elements
+
+
+def _own_text(prepared: _Prepared) -> list[Element]:
+    """What the file itself says of a page that could not be read, in whatever order can be had."""
+    text = prepared.text
+    trusted = text_quality("\n".join(line.text for line in text.hidden)) >= TRUSTED
+    lines = text.lines or (text.hidden if trusted else [])
+    try:
+        return _structured(lines, text, prepared.page)
+    except Exception:  # it may be what went wrong before
+        return [Element(Kind.TEXT, line.text) for line in lines]
 
 
 def _fail(record: PageRecord, error: Exception) -> None:

@@ -30,6 +30,7 @@ COMPILED = cython.compiled
 # Typed names, because a literal over 31 bits would be a Python object.
 MOST = cython.declare(cython.ulonglong, 0xFFFFFFFF)
 NONE = cython.declare(cython.uint, 0xFFFFFFFF)
+CHOICE = cython.declare(cython.ulonglong, 1 << 40)
 GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 
 
@@ -457,23 +458,29 @@ def link(
     depth: cython.Py_ssize_t,
     offsets: cython.longlong[::1],
     successors: cython.uint[::1],
+    hops: cython.ulonglong[::1],
+    tiers: cython.uchar[::1],
     cursors: cython.longlong[::1],
     ends: cython.longlong[::1],
-) -> int:
-    """Fill `offsets` per record and `successors` per weight (2**32 - 1: none); return how many contexts have a choice.
+) -> None:
+    """Prepare the graph: per record `offsets`, `hops` and `tiers`, per weight `successors` (2**32 - 1: none).
 
-    For one produced byte, successors ascend as contexts do: 256 cursors (`cursors`, `ends`, zeroed) walk it once.
+    A hop is what `layout` needs of a record, in one word: without a choice its successor and, from bit 32 on, its
+    byte; with one the number of its first weight and the flag CHOICE. A tier is 0 without a choice, else the bit
+    length of the total count. For one produced byte, successors ascend as contexts do: 256 cursors (`cursors`,
+    `ends`, zeroed) walk the model once.
     """
     nodes: cython.Py_ssize_t = offsets.shape[0]
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     end: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
     weight: cython.Py_ssize_t = 0
-    choices: cython.Py_ssize_t = 0
     o: cython.Py_ssize_t = start
     b: cython.uchar
     found: cython.int
+    total: cython.ulonglong
     with cython.nogil:
         for i in range(nodes):
             offsets[i] = o
@@ -481,14 +488,16 @@ def link(
             if ends[b] == 0:
                 cursors[b] = i
             ends[b] = i + 1
-            choices += data[o] != 0
             o += 1 + depth + 5 * (data[o] + 1)
         for i in range(nodes):
-            end = offsets[i] + 1 + depth
-            j = end
-            while j < end + 5 * (data[offsets[i]] + 1):
+            o = offsets[i]
+            end = o + 1 + depth
+            stop = end + 5 * (data[o] + 1)
+            hops[i] = CHOICE | weight
+            total = 0
+            for j in range(end, stop, 5):
                 b = data[j]
-                j += 5
+                total += load4(data, j + 1)
                 k = cursors[b]
                 found = 1
                 while k < ends[b]:
@@ -499,26 +508,21 @@ def link(
                 cursors[b] = k
                 successors[weight] = k if k < ends[b] and found == 0 else NONE
                 weight += 1
-    return choices
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def first_weight(
-    o: cython.Py_ssize_t, i: cython.Py_ssize_t, start: cython.Py_ssize_t, depth: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    """The number of weights before record i at offset o: what its offset does not owe to contexts."""
-    return (o - start - i * (1 + depth)) // 5
+            tiers[i] = 0
+            if data[o] == 0:
+                hops[i] = (cython.cast(cython.ulonglong, data[end]) << 32) | successors[weight - 1]
+            else:
+                while total != 0:
+                    tiers[i] += 1
+                    total >>= 1
 
 
 def layout(
     data: cython.uchar[::1],
-    start: cython.Py_ssize_t,
     depth: cython.Py_ssize_t,
     offsets: cython.longlong[::1],
     successors: cython.uint[::1],
+    hops: cython.ulonglong[::1],
     sequence: cython.uint[::1],
     blocks: cython.uint[::1],
     passed: cython.uchar[::1],
@@ -535,8 +539,8 @@ def layout(
     n: cython.Py_ssize_t
     o: cython.Py_ssize_t
     x: cython.Py_ssize_t
-    free: cython.Py_ssize_t = 1
     weight: cython.Py_ssize_t
+    free: cython.Py_ssize_t = 1
     total: cython.ulonglong
     with cython.nogil:
         graph[0] = 0
@@ -545,25 +549,22 @@ def layout(
             free += 3 + 2 * cython.cast(cython.Py_ssize_t, data[offsets[sequence[j]]])
         for j in range(sequence.shape[0]):
             i = sequence[j]
-            o = offsets[i]
             x = blocks[i]
-            n = cython.cast(cython.Py_ssize_t, data[o]) + 1
-            weight = first_weight(o, i, start, depth)
-            o += 1 + depth
+            n = cython.cast(cython.Py_ssize_t, data[offsets[i]]) + 1
+            o = offsets[i] + 1 + depth
+            weight = low(hops[i])
             total = 0
             for k in range(n):
                 total += load4(data, o + 5 * k + 1)
                 free = run(
-                    data, start, depth, offsets, successors, blocks, passed, graph, x + 1 + 2 * k, total,
-                    data[o + 5 * k], successors[weight + k], free,
-                )  # fmt: skip
+                    hops, blocks, passed, graph, x + 1 + 2 * k, total, data[o + 5 * k], successors[weight + k], free
+                )
             graph[x] = (total << 32) | n
         for i in range(offsets.shape[0]):
-            if data[offsets[i]] == 0 and passed[i] == 0 and blocks[i] == 0:
+            if hops[i] < CHOICE and passed[i] == 0 and blocks[i] == 0:
                 # Nothing with a choice leads here: a beginning, or a ring that never branches.
                 blocks[i] = free
-                passed[i] = 1
-                free = chain(data, start, depth, offsets, successors, blocks, passed, graph, i, free + 2)
+                free = chain(hops, blocks, passed, graph, i, free + 2)
     return free
 
 
@@ -571,11 +572,7 @@ def layout(
 @cython.nogil
 @cython.exceptval(check=False)
 def run(
-    data: cython.uchar[::1],
-    start: cython.Py_ssize_t,
-    depth: cython.Py_ssize_t,
-    offsets: cython.longlong[::1],
-    successors: cython.uint[::1],
+    hops: cython.ulonglong[::1],
     blocks: cython.uint[::1],
     passed: cython.uchar[::1],
     graph: cython.ulonglong[::1],
@@ -591,27 +588,21 @@ def run(
     Returns the next free word.
     """
     length: cython.int = 1
-    bytes_: cython.ulonglong = byte << 8
-    o: cython.Py_ssize_t
-    fresh: cython.Py_ssize_t = -1
-    while node != NONE and data[offsets[node]] == 0 and length < 7:
+    text: cython.ulonglong = byte << 8
+    while node != NONE and length < 7 and hops[node] < CHOICE:
         passed[node] = 1
-        o = offsets[node]
         length += 1
-        bytes_ |= cython.cast(cython.ulonglong, data[o + 1 + depth]) << (8 * length)
-        node = successors[first_weight(o, node, start, depth)]
+        text |= (hops[node] >> 32) << (8 * length)
+        node = low(hops[node])
+    graph[e + 1] = text | length
     if node == NONE:
         graph[e] = high << 32
-    else:
-        if blocks[node] == 0:
-            passed[node] = 1
-            blocks[node] = free
-            fresh = node
-            free += 2
+    elif blocks[node] != 0:
         graph[e] = (high << 32) | blocks[node]
-    graph[e + 1] = bytes_ | length
-    if fresh >= 0:
-        free = chain(data, start, depth, offsets, successors, blocks, passed, graph, fresh, free)
+    else:
+        blocks[node] = free
+        graph[e] = (high << 32) | free
+        free = chain(hops, blocks, passed, graph, node, free + 2)
     return free
 
 
@@ -619,40 +610,33 @@ def run(
 @cython.nogil
 @cython.exceptval(check=False)
 def chain(
-    data: cython.uchar[::1],
-    start: cython.Py_ssize_t,
-    depth: cython.Py_ssize_t,
-    offsets: cython.longlong[::1],
-    successors: cython.uint[::1],
+    hops: cython.ulonglong[::1],
     blocks: cython.uint[::1],
     passed: cython.uchar[::1],
     graph: cython.ulonglong[::1],
-    node: cython.Py_ssize_t,
+    node: cython.uint,
     free: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Fill the block of `node`, which has no choice, and the blocks after it until one exists already."""
     x: cython.Py_ssize_t
-    o: cython.Py_ssize_t
     length: cython.int
-    bytes_: cython.ulonglong
+    text: cython.ulonglong
     while True:
         x = blocks[node]
         length = 0
-        bytes_ = 0
-        while node != NONE and data[offsets[node]] == 0 and length < 7:
+        text = 0
+        while node != NONE and length < 7 and hops[node] < CHOICE:
             passed[node] = 1
-            o = offsets[node]
             length += 1
-            bytes_ |= cython.cast(cython.ulonglong, data[o + 1 + depth]) << (8 * length)
-            node = successors[first_weight(o, node, start, depth)]
-        graph[x + 1] = bytes_ | length
+            text |= (hops[node] >> 32) << (8 * length)
+            node = low(hops[node])
+        graph[x + 1] = text | length
         if node == NONE:
             graph[x] = 1
             return free
         if blocks[node] != 0:
             graph[x] = (cython.cast(cython.ulonglong, blocks[node]) << 32) | 1
             return free
-        passed[node] = 1
         blocks[node] = free
         graph[x] = (cython.cast(cython.ulonglong, free) << 32) | 1
         free += 2

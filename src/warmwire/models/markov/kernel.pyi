@@ -21,13 +21,23 @@ def count_records(keys: U64, tally: I64) -> None: ...
 def emit(keys: U64, last: int, depth: int, text: U8, places: I64, span: int, out: U8) -> None: ...
 def merge(data: U8, cursors: I64, ends: I64, scales: F64, depth: int, sums: U64, out: U8, tally: I64) -> int: ...
 def verify(data: U8, start: int, stop: int, nodes: int, depth: int, index: I64) -> int: ...
-def link(data: U8, start: int, depth: int, offsets: I64, successors: U32, cursors: I64, ends: I64) -> int: ...
-def layout(
+def link(
     data: U8,
     start: int,
     depth: int,
     offsets: I64,
     successors: U32,
+    hops: U64,
+    tiers: U8,
+    cursors: I64,
+    ends: I64,
+) -> None: ...
+def layout(
+    data: U8,
+    depth: int,
+    offsets: I64,
+    successors: U32,
+    hops: U64,
     sequence: U32,
     blocks: U32,
     passed: U8,

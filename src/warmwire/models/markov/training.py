@@ -133,11 +133,14 @@ def _pieces(
             return
         with tempfile.TemporaryFile(dir=spill, buffering=0) as file:
             bounds = [HEADER_SIZE]
-            file.seek(HEADER_SIZE)
-            for part in chain([chunk], chunks):
-                for _, _, piece in records(part, depth, pool, report):
-                    write_all(file, piece.data)
-                bounds.append(file.tell())
+            try:
+                file.seek(HEADER_SIZE)
+                for part in chain([chunk], chunks):
+                    for _, _, piece in records(part, depth, pool, report):
+                        write_all(file, piece.data)
+                    bounds.append(file.tell())
+            except OSError as error:
+                raise InputError(f"cannot write a temporary file: {error.strerror or error}") from error
             report("merging", 0, None)
             data = np.memmap(file, np.uint8, "r+")
             yield from merged(data, bounds[:-1], bounds[1:], [1.0] * (len(bounds) - 1), depth)

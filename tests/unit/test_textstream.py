@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from warmwire.models.textstream import Repetition, StopStrings, WholeCharacters
+from warmwire.models.textstream import Repetition, StopStrings, WholeCharacters, printable
 
 
 def cuts(text: str) -> list[list[str]]:
@@ -68,6 +68,20 @@ def test_text_ends_exactly_at_a_stop_string(text: str, shown: str, stopped: str)
 def test_no_stop_strings_hold_nothing_back() -> None:
     stream = StopStrings([])
     assert stream.feed("<") == "<"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("two\nlines  and\ttabs", "two lines and tabs"),
+        ("\x1b[31mred\x07\u202e", "[31mred"),
+        ("Größe 世界", "Größe 世界"),
+        ("x" * 99, "x" * 40),
+        ("\x00\n ", ""),
+    ],
+)
+def test_words_of_others_are_fit_to_be_printed(text: str, shown: str) -> None:
+    assert printable(text, 40) == shown
 
 
 def looped(text: str, size: int = 7) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from warmwire.models.textstream import printable
 from warmwire.wire.errors import InputError
 
 _MAGIC: Final = b"GGUF"
@@ -24,6 +25,8 @@ _STRING, _ARRAY = 8, 9
 _MAX_VALUES: Final = 1 << 16
 _MAX_TEXT: Final = 1 << 20
 """Longest text value that is kept; templates are the longest there are, some tens of thousands."""
+
+_MAX_NAME: Final = 100
 
 _ENCODERS: Final = re.compile(r"(nomic-|modern-|neo-|jina-|euro)?bert(-moe|-v\d)?|gemma-embedding")
 _POOLING_NONE, _POOLING_RANK = 0, 4
@@ -42,8 +45,8 @@ class Header:
 
     @property
     def name(self) -> str:
-        """What its makers call it, else the file's name."""
-        return str(self.values.get("general.name") or self.path.stem)
+        """What its makers call it, else the file's name; fit to be printed."""
+        return printable(str(self.values.get("general.name", "")), _MAX_NAME) or self.path.stem
 
     @property
     def context(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from warmwire.models.textstream import printable
 from warmwire.wire.errors import (
     BackendUnavailableError,
     InvalidRequestError,
@@ -40,7 +41,7 @@ def upstream_error(value: Any, status: int | None = None) -> RequestError:
         code = value.get("code")
         status = status or (code if isinstance(code, int) else None)
     text = message if isinstance(message, str) else json.dumps(message, default=str)
-    text = " ".join(text.split())[:_LONGEST] or "no reason given"
+    text = printable(text, _LONGEST) or "no reason given"
     said = f"the model's server answered {status}: {text}" if status else f"the model's server failed: {text}"
     if status == 429:
         return QueueFullError(f"the model's server is busy (429): {text}")

@@ -17,6 +17,7 @@ from warmwire.models.base import Capabilities
 from warmwire.models.openai.model import ChatModel
 from warmwire.models.openai.upstream import HttpUpstream
 from warmwire.models.openai.vectors import GEMMA_PREFIXES, read_scores, read_vectors
+from warmwire.models.textstream import printable
 from warmwire.wire.errors import BackendUnavailableError, InputError, RequestError, UsageError
 
 PREFIX: Final = "openai:"
@@ -58,7 +59,7 @@ def load_openai(name: str, *, special: bool = False) -> ChatModel:
     capabilities = _probe(upstream, base, model)
     prefixes = GEMMA_PREFIXES if "embeddinggemma" in model.lower().replace("-", "") else None
     extra = {"skip_special_tokens": False} if special else None
-    return ChatModel(model, capabilities, upstream, model=model, extra=extra, prefixes=prefixes)
+    return ChatModel(printable(model, 100), capabilities, upstream, model=model, extra=extra, prefixes=prefixes)
 
 
 def _require_httpx() -> None:

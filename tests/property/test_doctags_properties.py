@@ -12,7 +12,7 @@ from warmwire.layout import doctags_tokens as tokens
 from warmwire.layout.doctags import Parser, parse, write_page
 from warmwire.layout.page import Cell, Element, Kind, Table
 
-TAGS = [*tokens.BLOCKS, *tokens.LISTS, "doctag", "inline", "key_value_region", *tokens.CELLS, "loc_7", "loc_499"]
+TAGS = [*tokens.BLOCKS, *tokens.LISTS, "doctag", "key_value_region", *tokens.CELLS, "loc_7", "loc_499"]
 tag = st.builds(lambda slash, name: f"<{slash}{name}>", st.sampled_from(["", "/"]), st.sampled_from(TAGS))
 word = st.text(alphabet="abcdefghij<&>.|é中_", min_size=1, max_size=8).filter(lambda w: not tokens.TAG.search(w))
 soup = st.lists(st.one_of(tag, tag, word.map(lambda w: f" {w} "), st.sampled_from([" ", "\n\n"]))).map("".join)

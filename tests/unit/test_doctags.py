@@ -84,6 +84,13 @@ def test_a_tag_in_the_text_of_a_page_stays_text() -> None:
         ("<key_value_region><key_0>Name<link_1></key_0><value_1>Ann</value_1></key_value_region>",
          [(Kind.TEXT, "Name"), (Kind.TEXT, "Ann")]),
         ("<code><_Python_>if x:\n    y</code>", [(Kind.CODE, "if x:\n    y")]),
+        ("<inline><text>Run</text>\n<code><_unknown_>git <p></code>\n<text>now.</text>\n</inline>\n<text>End.</text>",
+         [(Kind.TEXT, "Run git <p> now."), (Kind.TEXT, "End.")]),
+        ("<list_item><inline><text>a</text><formula>b</formula></inline> c</list_item><text>d</text>",
+         [(Kind.LIST_ITEM, "a b c"), (Kind.TEXT, "d")]),
+        ("<inline><text>a</text><title>b</title>", [(Kind.TEXT, "a"), (Kind.TITLE, "b")]),
+        ("<inline><text>a</text><text><loc_1><loc_1><loc_2><loc_2>b", [(Kind.TEXT, "a"), (Kind.TEXT, "b")]),
+        ("<text>the tags <table> , <tr> and <td></text>", [(Kind.TEXT, "the tags <table> , <tr> and <td>")]),
         ("<checkbox_selected>yes</checkbox_selected>", [(Kind.CHECKED, "yes")]),
     ],
 )  # fmt: skip

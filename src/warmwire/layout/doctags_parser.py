@@ -19,6 +19,7 @@ from warmwire.layout.page import Box, Element, Kind
 
 _LONGEST_TAG = 70
 _DEEPEST_LIST = 64
+_INLINE = "inline"
 _PAIRS = "key_value_region"
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _CUT_TAG = re.compile(r"</?([A-Za-z_|][\w|#+]+)\Z", re.ASCII)
@@ -44,6 +45,10 @@ class _Open:
     ordered: bool = False
     parts: list[str] = field(default_factory=list)
     has_text: bool = False
+    inline: bool = False
+    """Whether `<inline>` is open in it: then `tokens.RUNS` are runs of its text."""
+    runs: bool = False
+    """Whether it has such runs: line breaks between them mean nothing."""
     places: list[int] = field(default_factory=list)
     rows: list[list[Place]] | None = None
     """The grid so far, and `parts` the text of its last place; None before the first cell."""
@@ -61,6 +66,8 @@ class _Open:
     @property
     def text(self) -> str:
         joined = "".join(self.parts)
+        if self.runs:
+            return " ".join(joined.split())
         return joined.strip("\n") if self.kind is Kind.CODE else joined.strip()
 
 
@@ -72,6 +79,7 @@ class Parser:
         self._held = ""
         self._seen_tag = False
         self._in_pairs = False
+        self._last = ""
         self._lists: list[str] = []
         self._open = _Open(Kind.TEXT, "")
         self._parent: _Open | None = None
@@ -104,7 +112,7 @@ class Parser:
         at = 0
         for match in TAG.finditer(text):
             name = match["name"]
-            if not self._is_tag_here(name):
+            if not self._is_tag_here(name, match.start() == at):
                 continue
             self._open.add(text[at : match.start()])
             at = match.end()
@@ -113,10 +121,11 @@ class Parser:
                 self._end(name)
             else:
                 self._begin(name)
+            self._last = match[0]
         self._open.add(text[at:])
 
-    def _is_tag_here(self, name: str) -> bool:
-        """Whether `<name>` is a tag at this place, not a word of the text."""
+    def _is_tag_here(self, name: str, adjacent: bool) -> bool:
+        """Whether `<name>` is a tag at this place, not a word of the text; `adjacent` to the tag before it."""
         if name in tokens.BLOCKS or name in tokens.LISTS or name in tokens.GROUPS or name in tokens.CELLS:
             return True
         if name in tokens.NOISE or tokens.LOCATION.fullmatch(name):
@@ -124,6 +133,8 @@ class Parser:
         if name in tokens.PICTURE_CLASSES:
             return self._open.kind is Kind.PICTURE and not self._open.has_text
         if tokens.LANGUAGE.fullmatch(name):
+            if self._open.inline:
+                return adjacent and self._last == "<code>"
             return self._open.kind is Kind.CODE and not self._open.has_text
         return self._in_pairs and tokens.PAIR.fullmatch(name) is not None
 
@@ -146,13 +157,19 @@ class Parser:
 
     def _begin_place(self, step: int) -> None:
         """One coordinate. Where a server stripped the tags, places are all that parts one paragraph from the next."""
-        if not self._open.tag and self._open.has_text:
+        if self._open.has_text and (self._open.inline or not self._open.tag):
             self._flush()
         self._open.places.append(step)
         self._open.part()
 
     def _begin_block(self, name: str, kind: Kind) -> None:
         current = self._open
+        if current.inline and name in tokens.RUNS:
+            current.part()
+            return
+        if name == _INLINE and current.tag and current.kind not in (Kind.TABLE, Kind.PICTURE, Kind.CODE):
+            current.inline = current.runs = True
+            return
         if kind is Kind.TEXT and current.kind is Kind.LIST_ITEM and not current.has_text:
             return  # <list_item><text>...: the paragraph is the item
         if kind is Kind.CAPTION and current.kind in (Kind.TABLE, Kind.PICTURE) and self._parent is None:
@@ -161,7 +178,7 @@ class Parser:
             self._flush()
         if kind in (Kind.TITLE, Kind.HEADING):
             self._lists.clear()
-        self._open = _Open(kind, name)
+        self._open = _Open(kind, name, inline=name == _INLINE, runs=name == _INLINE)
         if kind is Kind.HEADING:
             self._open.level = max(1, int(name[-1])) if name[-1].isdigit() else 1
         elif kind is Kind.LIST_ITEM:
@@ -196,6 +213,9 @@ class Parser:
         elif name in tokens.GROUPS or tokens.PAIR.fullmatch(name):
             self._flush()
             self._in_pairs = self._in_pairs and name != _PAIRS
+        elif self._open.inline and (name in tokens.RUNS or self._open.tag != name == _INLINE):
+            self._open.part()
+            self._open.inline = name != _INLINE
         elif name == self._open.tag:
             if self._parent is not None:
                 self._close_caption()

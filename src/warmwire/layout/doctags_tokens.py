@@ -37,21 +37,24 @@ BLOCKS: Final[dict[str, Kind]] = {
     **{kind.value: kind for kind in Kind if kind is not Kind.HEADING},
     **{f"{Kind.HEADING.value}_level_{level}": Kind.HEADING for level in range(MAX_LEVEL + 1)},
     Kind.HEADING.value: Kind.HEADING,
-    "table": Kind.TABLE,
     "chart": Kind.PICTURE,
     "paragraph": Kind.TEXT,
     "reference": Kind.TEXT,
     "handwritten_text": Kind.TEXT,
     "document_index": Kind.TEXT,
     "smiles": Kind.TEXT,
+    "inline": Kind.TEXT,
 }
 """Tags that hold one element."""
 
 LISTS: Final[dict[str, bool]] = {"ordered_list": True, "unordered_list": False}
 """Tags that hold list items, and whether these count."""
 
-GROUPS: Final = frozenset({"doctag", "inline", "form", "key_value_region", "page_break"})
+GROUPS: Final = frozenset({"doctag", "form", "key_value_region", "page_break"})
 """Tags that only separate: they end an element and hold nothing of their own."""
+
+RUNS: Final = frozenset({"text", "code", "formula"})
+"""Tags that inside `inline` mark runs of one paragraph."""
 
 CELLS: Final = frozenset(cell.value for cell in Cell)
 
@@ -60,7 +63,7 @@ NOISE: Final = frozenset({"end_of_utterance", "|end_of_text|", "|im_end|", "|end
 
 # fmt: off
 PICTURE_CLASSES: Final = frozenset((
-    "bar_chart", "box_plot", "flow_chart", "line_chart", "pie_chart", "scatter_plot", "full_page_image",
+    "bar_chart", "box_plot", "flow_chart", "line_chart", "pie_chart", "scatter_plot", "table", "full_page_image",
     "page_thumbnail", "photograph", "chemistry_structure", "bar_code", "icon", "logo", "qr_code", "signature",
     "stamp", "engineering_drawing", "screenshot_from_computer", "screenshot_from_manual", "geographical_map",
     "topographical_map", "calendar", "crossword_puzzle", "music", "other", "cad_drawing", "decoration",

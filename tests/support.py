@@ -16,9 +16,10 @@ import numpy as np
 
 from warmwire.host.runner import ThreadRunner
 from warmwire.host.server import Host
-from warmwire.models.base import Finish
+from warmwire.models.base import Capabilities, Finish
 from warmwire.transport.dial import connect
 from warmwire.transport.listen import SocketPath
+from warmwire.transport.paths import Surface
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 
@@ -153,6 +154,7 @@ class Script:
     """A model that does what a test tells it: `play(request, emit, cancelled)`, with a log of what happened."""
 
     name = "script"
+    capabilities = Capabilities()
 
     def __init__(self, play: Callable[..., Finish | None] | None = None) -> None:
         self._play = play
@@ -175,6 +177,7 @@ class Gate:
     """
 
     name = "gate"
+    capabilities = Capabilities()
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -283,7 +286,7 @@ class HostThread:
                 await runner.start()
                 listening = path.bind()
                 self._ready.set()
-                await self.host.serve(listening, self._stop)
+                await self.host.serve({Surface.GENERATION: listening}, self._stop)
                 path.unlink()
                 await self.host.drain(self._drain_timeout)
             finally:

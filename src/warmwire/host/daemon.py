@@ -23,6 +23,7 @@ from warmwire.host.runner import Runner
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.host.workers import WorkerPool
 from warmwire.transport.listen import SocketPath
+from warmwire.transport.paths import Surface
 
 
 def run_host(
@@ -118,7 +119,7 @@ async def _serve(host: Host, path: SocketPath, stop: asyncio.Event, on_ready: Ca
         return False
     listening = path.bind()
     on_ready(path.path)
-    await host.serve(listening, stop)
+    await host.serve({Surface.GENERATION: listening}, stop)
     path.unlink()
     return True
 

@@ -19,6 +19,7 @@ from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.models.base import Handler, PageModel
 from warmwire.transport.conn import Conn
 from warmwire.transport.listen import SocketPath
+from warmwire.transport.paths import Surface
 
 
 def listen(addr: str | os.PathLike[str] | None = None) -> Listener:
@@ -34,7 +35,7 @@ def serve(conn: Conn, handler: Handler) -> None:
 
     async def main() -> None:
         host = Host(ThreadRunner(PageModel(handler)))
-        session = await host.adopt(conn.sock, conn.requests)
+        session = await host.adopt(conn.sock, reader=conn.requests)
         await session.closed
         await host.close()
 
@@ -93,7 +94,7 @@ class Listener:
                 self._stop = lambda: loop.call_soon_threadsafe(stop.set)
             host = Host(ThreadRunner(PageModel(handler), workers), queue_depth=queue_depth, write_timeout=write_timeout)
             try:
-                await host.serve(self._sock, stop)
+                await host.serve({Surface.GENERATION: self._sock}, stop)
                 self._path.unlink()
                 await host.drain(drain_timeout)
             finally:

@@ -17,15 +17,20 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from warmwire.models.base import Finish, Model
+from warmwire.models.run import run_model
 from warmwire.wire.errors import CancelledError
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.response import ResponseWriter
+from warmwire.wire.tasks import TaskRequest
 
 _HIGH_WATER: Final = 1 << 20
 """Bytes of one answer that may wait for the event loop before its model is made to wait."""
 
 _FLUSH_PAUSE: Final = 0.001
 """Seconds over which a fast model's deltas are gathered into one write; the first goes out at once."""
+
+
+AnyRequest = Request | TaskRequest
 
 
 class Outlet(Protocol):
@@ -58,10 +63,10 @@ class Runner(Protocol):
     def allocate(self, size: int) -> Any:
         """A writable buffer of exactly `size` bytes for a blob."""
 
-    def free(self, request: Request) -> None:
+    def free(self, request: AnyRequest) -> None:
         """Say that a request's blobs are no longer needed."""
 
-    async def run(self, request: Request, writer: ResponseWriter, outlet: Outlet) -> Finish:
+    async def run(self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet) -> Finish:
         """Answer one request. Raises RequestError."""
 
     async def close(self) -> None:
@@ -87,15 +92,17 @@ class ThreadRunner:
     def allocate(self, size: int) -> Any:
         return np.empty(size, np.uint8)  # on huge pages where the system has them: far fewer faults than a bytearray
 
-    def free(self, request: Request) -> None:
+    def free(self, request: AnyRequest) -> None:
         """Nothing to do: the handler may keep the pixels it was given."""
 
-    async def run(self, request: Request, writer: ResponseWriter, outlet: Outlet) -> Finish:
+    async def run(self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet) -> Finish:
         loop = asyncio.get_running_loop()
         cancelled = threading.Event()
         await self._turns.acquire()
         gathered = _Gatherer(writer, outlet, cancelled, loop)
-        future = loop.run_in_executor(self._threads, self._model.generate, request, gathered.emit, cancelled)
+        future = loop.run_in_executor(
+            self._threads, run_model, self._model, request, gathered.emit, gathered.put, cancelled
+        )
         future.add_done_callback(lambda _: self._turns.release())
         try:
             return await asyncio.shield(future)
@@ -132,7 +139,10 @@ class _Gatherer:
         """Send one block. Called by the model, on its thread. Raises CancelledError once nobody listens."""
         if self._cancelled.is_set():
             raise CancelledError("the request was cancelled")
-        frame = self._writer.text(block.delta) if block.type == "text" else self._writer.block(block)
+        self.put(self._writer.text(block.delta) if block.type == "text" else self._writer.block(block))
+
+    def put(self, frame: bytes) -> None:
+        """Send bytes of the wire. Called as `emit`."""
         self._frames.append(frame)
         self._produced += len(frame)
         if not self._awake:

@@ -12,14 +12,17 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from warmwire.host.connection import Connection
 from warmwire.host.hangup import HangupWatch
 from warmwire.host.runner import Runner
-from warmwire.host.session import Session
+from warmwire.host.session import Session, TaskSession
+from warmwire.transport.paths import Surface
 from warmwire.wire.errors import BackendUnavailableError, QueueFullError
 from warmwire.wire.request import RequestReader
+from warmwire.wire.tasks import EmbedRequest, RerankRequest, TaskReader
 
 log = logging.getLogger("warmwire.host")
 
@@ -31,6 +34,12 @@ WRITE_TIMEOUT: Final = 60.0
 
 DRAIN_TIMEOUT: Final = 10.0
 """Seconds that requests under way get when the host is told to stop."""
+
+
+_TASKS: Final[dict[Surface, type[EmbedRequest] | type[RerankRequest]]] = {
+    Surface.EMBEDDINGS: EmbedRequest,
+    Surface.RERANK: RerankRequest,
+}
 
 
 class Host:
@@ -49,14 +58,14 @@ class Host:
         self.hangups = HangupWatch()
         self._capacity = runner.workers + queue_depth
         self._outstanding = 0
-        self._sessions: set[Session] = set()
+        self._sessions: set[Connection[Any]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
         self._uids = {None, 0, os.getuid()}
 
     # ------------------------------------------------------------------ what sessions call
 
-    def accept(self, session: Session) -> bool:
+    def accept(self, session: Connection[Any]) -> bool:
         """Take in a new connection; False for another user's."""
         uid, pid = session.peer()
         if uid not in self._uids:
@@ -65,7 +74,7 @@ class Host:
         self._sessions.add(session)
         return True
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: Connection[Any]) -> None:
         """A connection has ended."""
         self._sessions.discard(session)
 
@@ -87,26 +96,34 @@ class Host:
 
     # ------------------------------------------------------------------ what owners call
 
-    async def serve(self, listening: socket.socket, stop: asyncio.Event) -> None:
-        """Accept connections until `stop` is set; the socket is closed then, sessions live on."""
-        loop = asyncio.get_running_loop()
-        accepting = asyncio.create_task(self._accept(listening, loop))
+    async def serve(self, listening: Mapping[Surface, socket.socket], stop: asyncio.Event) -> None:
+        """Accept connections until `stop` is set; the sockets are closed then, sessions live on."""
+        accepting = [asyncio.create_task(self._accept(surface, sock)) for surface, sock in listening.items()]
         stopping = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({*accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            accepting.cancel()
-            stopping.cancel()
-            await asyncio.gather(accepting, stopping, return_exceptions=True)
-            listening.close()
-        if not accepting.cancelled():
-            accepting.result()
+            for task in (*accepting, stopping):
+                task.cancel()
+            await asyncio.gather(*accepting, stopping, return_exceptions=True)
+            for sock in listening.values():
+                sock.close()
+        for task in accepting:
+            if not task.cancelled():
+                task.result()
 
-    async def adopt(self, sock: socket.socket, reader: RequestReader | None = None) -> Session:
+    async def adopt(
+        self, sock: socket.socket, surface: Surface = Surface.GENERATION, reader: RequestReader | None = None
+    ) -> Connection[Any]:
         """Serve a connected socket; `reader` may already hold bytes of it."""
         sock.setblocking(False)
-        loop = asyncio.get_running_loop()
-        _, session = await loop.connect_accepted_socket(lambda: Session(self, reader), sock)
+
+        def make() -> Connection[Any]:
+            if surface is Surface.GENERATION:
+                return Session(self, reader)
+            return TaskSession(self, TaskReader(_TASKS[surface]))
+
+        _, session = await asyncio.get_running_loop().connect_accepted_socket(make, sock)
         return session
 
     async def drain(self, timeout: float) -> bool:
@@ -130,11 +147,12 @@ class Host:
         self.hangups.close()
         await self.runner.close()
 
-    async def _accept(self, listening: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    async def _accept(self, surface: Surface, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             try:
                 sock, _ = await loop.sock_accept(listening)
-                await self.adopt(sock)
+                await self.adopt(sock, surface)
             except OSError as error:  # out of descriptors: wait for some connection to end
                 log.error("cannot accept a connection: %s", error.strerror)
                 await asyncio.sleep(0.1)

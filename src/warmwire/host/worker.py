@@ -19,9 +19,10 @@ from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, decode
 from warmwire.host.segments import map_private
 from warmwire.models.base import Model
 from warmwire.models.load import load_model
+from warmwire.models.run import run_model
 from warmwire.wire.errors import CancelledError, ErrorCode, WarmwireError
 from warmwire.wire.frames import FrameReader, encode_frame
-from warmwire.wire.messages import FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Response
+from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Request, Response
 from warmwire.wire.response import ResponseWriter, encode_response
 
 _RECEIVE: Final = 1 << 16
@@ -39,11 +40,12 @@ class Worker:
         """Load the model, say so, and answer jobs until the link ends."""
         try:
             model = load_model(model_name, threads)
+            ready = Response(type=READY, backend=model.name, report=model.capabilities)
         except Exception as error:
             text = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
             self._say(Response(type=FAILED, message=text))
             return
-        self._say(Response(type=READY, backend=model.name))
+        self._say(ready)
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
             self._answer(self._jobs.get(), model)
@@ -73,13 +75,16 @@ class Worker:
                     if (event := self._cancels.get(message.number)) is not None:  # else it has just been answered
                         event.set()
                     continue
-                for attachment, size in zip(message.request.attachments, message.sizes, strict=True):
+                attachments = message.request.attachments if message.request is not None else []
+                for attachment, size in zip(attachments, message.sizes, strict=True):
                     attachment.data = memoryview(map_private(descriptors.pop(0), size))[:size] if size else b""
                 self._cancels[message.number] = threading.Event()
                 self._jobs.put(message)
 
     def _answer(self, job: Job, model: Model) -> None:
-        writer = ResponseWriter.to(job.request)
+        request = job.request or job.embed or job.rerank
+        assert request is not None
+        writer = ResponseWriter.to(request) if isinstance(request, Request) else ResponseWriter(request.id)
         cancelled = self._cancels[job.number]
 
         def emit(block: OutBlock) -> None:
@@ -87,9 +92,12 @@ class Worker:
                 raise CancelledError("the request was cancelled")
             self._link.sendall(writer.block(block))
 
+        def put(line: bytes) -> None:
+            self._link.sendall(encode_frame(FRAME_BLOB, line))
+
         self._say(Response(type=STARTED))
         try:
-            finish = model.generate(job.request, emit, cancelled)
+            finish = run_model(model, request, emit, put, cancelled)
             terminal = writer.done(finish.stop_reason, finish.usage, model.name, finish.report)
         except WarmwireError as error:
             terminal = writer.error(error.code, str(error))

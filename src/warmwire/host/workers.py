@@ -22,13 +22,15 @@ from typing import Any, Final, cast
 import msgspec
 
 from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, encode
-from warmwire.host.runner import Outlet
+from warmwire.host.runner import AnyRequest, Outlet
 from warmwire.host.segments import Segment, SegmentPool
-from warmwire.models.base import Finish
+from warmwire.models.base import Capabilities, Finish
 from warmwire.wire.errors import BackendUnavailableError, InputError, error_for
 from warmwire.wire.frames import FrameReader, encode_frame
 from warmwire.wire.messages import FRAME_JSON, Request, Response, ResponseType, StopReason, Usage
+from warmwire.wire.request import without_blobs
 from warmwire.wire.response import ResponseWriter, decode_response
+from warmwire.wire.tasks import EmbedRequest
 
 log = logging.getLogger("warmwire.host")
 
@@ -100,7 +102,10 @@ class WorkerProcess(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self._reader.buffer_updated(nbytes)
         while (frame := self._reader.next_frame()) is not None:
-            self._take(decode_response(frame), frame[1])
+            if frame[0] == FRAME_JSON:
+                self._take(decode_response(frame), frame[1])
+            elif self._outlet is not None:
+                self._outlet.send(bytes(frame[1]))
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.gone.done():
@@ -113,7 +118,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
         elif response.type == STARTED:
             self._started = True
         elif response.type == READY:
-            self.ready.set_result(response.backend or "")
+            self.ready.set_result((response.backend or "", msgspec.convert(response.report, Capabilities)))
         elif response.type == FAILED:
             self.ready.set_exception(InputError(response.message or "the model cannot be loaded"))
         elif self._done is not None and not self._done.done():
@@ -121,7 +126,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
 
     # ------------------------------------------------------------------ jobs
 
-    async def answer(self, request: Request, outlet: Outlet) -> Response:
+    async def answer(self, request: AnyRequest, outlet: Outlet) -> Response:
         """Run one job and pass its frames on; returns its terminal.
 
         Raises BackendUnavailableError if the worker dies over it, NotStarted if it was dead already,
@@ -148,12 +153,17 @@ class WorkerProcess(asyncio.BufferedProtocol):
             outlet.on_pause = outlet.on_resume = None
             self._outlet = None
 
-    def _send_job(self, request: Request) -> None:
-        blobs = [memoryview(a.data) for a in request.attachments]
-        segments = [view.obj for view in blobs if view.nbytes and isinstance(view.obj, Segment)]
-        sizes = [view.nbytes if isinstance(view.obj, Segment) else 0 for view in blobs]
-        bare = [msgspec.structs.replace(a, data=b"") for a in request.attachments]
-        job = Job(self._number, msgspec.structs.replace(request, attachments=bare), sizes)
+    def _send_job(self, request: AnyRequest) -> None:
+        segments: list[Segment] = []
+        if isinstance(request, Request):
+            blobs = [memoryview(a.data) for a in request.attachments]
+            segments = [view.obj for view in blobs if view.nbytes and isinstance(view.obj, Segment)]
+            sizes = [view.nbytes if isinstance(view.obj, Segment) else 0 for view in blobs]
+            job = Job(self._number, request=without_blobs(request), sizes=sizes)
+        elif isinstance(request, EmbedRequest):
+            job = Job(self._number, embed=request)
+        else:
+            job = Job(self._number, rerank=request)
         data = encode_frame(FRAME_JSON, encode(job))
         if segments:
             # An idle worker's link is empty, so this byte and the descriptors on it always fit.
@@ -215,6 +225,7 @@ class WorkerPool:
 
     def __init__(self, model: str, workers: int = 1, threads: int | None = None) -> None:
         self.name = model
+        self.capabilities = Capabilities()
         self.workers = workers
         self._model = model
         self._threads = threads or max(1, _cores() // workers)
@@ -241,12 +252,12 @@ class WorkerPool:
     def allocate(self, size: int) -> memoryview:
         return self._segments.allocate(size)
 
-    def free(self, request: Request) -> None:
-        for attachment in request.attachments:
+    def free(self, request: AnyRequest) -> None:
+        for attachment in request.attachments if isinstance(request, Request) else ():
             self._segments.free(attachment.data)
             attachment.data = b""
 
-    async def run(self, request: Request, writer: ResponseWriter, outlet: Outlet) -> Finish:
+    async def run(self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet) -> Finish:
         worker = await self._acquire()
         try:
             response = await worker.answer(request, outlet)
@@ -333,7 +344,7 @@ class WorkerPool:
             await asyncio.wait({worker.ready, worker.gone}, return_when=asyncio.FIRST_COMPLETED)
             if not worker.ready.done():
                 raise BackendUnavailableError(f"a worker died while loading its model: {await worker.cause()}")
-            self.name = worker.ready.result()
+            self.name, self.capabilities = worker.ready.result()
         except BaseException:
             self._all.discard(worker)
             worker.kill()

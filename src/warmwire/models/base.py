@@ -17,6 +17,7 @@ import msgspec
 from warmwire.models.images import Image, decode_image
 from warmwire.wire.errors import InvalidRequestError
 from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
+from warmwire.wire.tasks import Ranked
 
 
 class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -62,13 +63,6 @@ class Embeddings(msgspec.Struct):
     dimensions: int
     model: str
     input_tokens: int = 0
-
-
-class Ranked(msgspec.Struct):
-    """One document: its place in the request, and the model's raw score, which may be negative."""
-
-    index: int
-    score: float
 
 
 class Ranking(msgspec.Struct):

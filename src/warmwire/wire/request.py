@@ -48,8 +48,7 @@ def encode_request(request: Request) -> list[bytes | memoryview]:
     """
     check_attachment_count(request)
     blobs = [(a, memoryview(a.data).cast("B")) for a in request.attachments]
-    bare = [msgspec.structs.replace(a, data=b"") for a in request.attachments]
-    body = _encode(msgspec.structs.replace(request, wire_version=request.wire_version or VERSION, attachments=bare))
+    body = _encode(msgspec.structs.replace(without_blobs(request), wire_version=request.wire_version or VERSION))
     pieces: list[bytes | memoryview] = [encode_frame(FRAME_JSON, body)]
     if sum(len(view) for _, view in blobs) > MAX_ATTACHMENT_BYTES:
         raise FrameTooLargeError(f"attachments exceed {MAX_ATTACHMENT_BYTES} bytes together")
@@ -61,10 +60,10 @@ def encode_request(request: Request) -> list[bytes | memoryview]:
     return pieces
 
 
-def encode_body(request: Request) -> bytes:
-    """A request's JSON alone, without attachment bytes."""
+def without_blobs(request: Request) -> Request:
+    """A copy whose attachments have no bytes: what the JSON says."""
     bare = [msgspec.structs.replace(a, data=b"") for a in request.attachments]
-    return _encode(msgspec.structs.replace(request, attachments=bare))
+    return msgspec.structs.replace(request, attachments=bare)
 
 
 def decode_body(payload: bytes | bytearray) -> Request:

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from warmwire.wire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
-from warmwire.wire.messages import MAX_FRAME, U32, Usage
+from warmwire.wire.lines import LineReader
+from warmwire.wire.messages import MAX_FRAME, U32
 
 MAX_DOCUMENTS: Final = 256
 """Most documents of one rerank request."""
@@ -30,6 +31,12 @@ EMBED_TASKS: Final = (
     "code_retrieval_query",
 )
 """What an embedding is for; a model may prefix the text accordingly."""
+
+
+class TaskUsage(msgspec.Struct):
+    """Tokens read, as the model counts them."""
+
+    input_tokens: int = 0
 
 
 class EmbedRequest(msgspec.Struct, omit_defaults=True):
@@ -60,7 +67,7 @@ class EmbedResponse(msgspec.Struct, tag="embeddings"):
     embeddings: list[list[float]]
     dimensions: int
     model: str
-    usage: Usage
+    usage: TaskUsage
     backend: str
 
 
@@ -92,7 +99,7 @@ class RerankRequest(msgspec.Struct, omit_defaults=True):
             raise InvalidRequestError("top_n must be greater than zero when set")
 
 
-class RankedResult(msgspec.Struct):
+class Ranked(msgspec.Struct):
     """One document: its place in the request and the model's raw score."""
 
     index: int
@@ -103,9 +110,9 @@ class RerankResponse(msgspec.Struct, tag="rerank"):
     """Documents, best first; equal scores keep the order of the request."""
 
     id: str
-    results: list[RankedResult]
+    results: list[Ranked]
     model: str
-    usage: Usage
+    usage: TaskUsage
     backend: str
 
 
@@ -132,12 +139,34 @@ def encode_line(message: TaskRequest | TaskResponse | TaskError) -> bytes:
     return line + b"\n"
 
 
-def decode_task(line: bytes, kind: type[EmbedRequest] | type[RerankRequest]) -> TaskRequest:
-    """The request in a line. Raises ProtocolError: then there is no id to answer under."""
-    try:
-        return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"decode: {error}") from None
+class TaskReader:
+    """Turns received bytes into requests of one kind; sans-I/O like `RequestReader`."""
+
+    request_id = ""
+    """What fails to decode has no id to echo."""
+
+    def __init__(self, kind: type[EmbedRequest] | type[RerankRequest]) -> None:
+        self._decode = msgspec.json.Decoder(kind).decode
+        self._lines = LineReader()
+        self.get_buffer = self._lines.get_buffer
+        self.buffer_updated = self._lines.buffer_updated
+        self.receive_eof = self._lines.receive_eof
+
+    def next_request(self) -> TaskRequest | None:
+        """The next request, or None when more bytes are needed.
+
+        Raises ProtocolError or FrameTooLargeError; the connection must then be closed.
+        """
+        line = self._lines.next_line()
+        if line is None:
+            return None
+        try:
+            return self._decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ProtocolError(f"decode: {error}") from None
+
+    def abandon(self) -> None:
+        """A line has no parts to give back."""
 
 
 def decode_task_response(line: bytes) -> TaskResponse | TaskError:

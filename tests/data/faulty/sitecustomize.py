@@ -12,6 +12,12 @@ import time
 class Faulty:
     name = "faulty"
 
+    @property
+    def capabilities(self):
+        from warmwire.models.base import Capabilities
+
+        return Capabilities()
+
     def generate(self, request, emit, cancelled):
         from warmwire.models.base import Finish
         from warmwire.models.images import decode_image

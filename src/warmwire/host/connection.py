@@ -1,0 +1,257 @@
+"""What every connection of a host does, whatever is spoken on it.
+
+    reading ──request──▶ answering ──answer written──▶ reading
+       │ EOF: close           │ hang-up, write stall: cancel and drop
+       ▼ protocol error       ▼
+    error, half-close, drain a little, close
+
+While an answer is under way nothing is read: requests written ahead wait in the kernel, and a half-close is seen in
+its turn. A full close is noticed by the hang-up watch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
+
+from warmwire.transport.peer import peer_credentials
+from warmwire.wire.errors import ErrorCode, InternalError, WarmwireError
+
+if TYPE_CHECKING:
+    from warmwire.host.server import Host
+
+R = TypeVar("R", bound=Any)
+"""A request; it has an `id`."""
+
+R_co = TypeVar("R_co", bound=Any, covariant=True)
+
+log = logging.getLogger("warmwire.host")
+
+_LOW_WATER, _HIGH_WATER = 64 << 10, 256 << 10
+"""Bytes that may wait in the connection's write buffer before its model is made to wait."""
+
+_LINGER: Final = 2.0
+"""Seconds for which input is read and thrown away after a fatal error: closing with input unread would make the
+client's next write fail before it has read the error frame."""
+
+
+class RequestSource(Protocol[R_co]):
+    """The sans-I/O reader of one wire."""
+
+    def get_buffer(self) -> memoryview:
+        """Where the next bytes belong."""
+
+    def buffer_updated(self, count: int, /) -> None:
+        """So many bytes have been written there."""
+
+    def receive_eof(self) -> None:
+        """The peer will send nothing more. Raises WarmwireError."""
+
+    def next_request(self) -> R_co | None:
+        """The next complete request. Raises WarmwireError; the connection must then be closed."""
+
+    def abandon(self) -> R_co | None:
+        """The request whose blobs have not all come, if any; nothing more of it will be taken."""
+
+    @property
+    def request_id(self) -> str:
+        """The id to echo when reading fails."""
+
+
+class Connection(asyncio.BufferedProtocol, Generic[R]):
+    """One connection of a host. Subclasses say how a request is answered and what an error looks like."""
+
+    def __init__(self, host: Host, reader: RequestSource[R]) -> None:
+        self._host = host
+        self._reader = reader
+        self._request_id = ""
+        self._transport: asyncio.Transport
+        self._answer: asyncio.Task[None] | None = None
+        self._scrap: memoryview | None = None  # where input goes once it is no longer read
+        self._stall: asyncio.TimerHandle | None = None
+        self._drained = asyncio.Event()
+        self._drained.set()
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.paused = False
+        self.on_pause: Callable[[], None] | None = None
+        self.on_resume: Callable[[], None] | None = None
+
+    # ------------------------------------------------------------------ the connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self._fd: int = transport.get_extra_info("socket").fileno()
+        if not self._host.accept(self):
+            self._transport.abort()
+            return
+        self._transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
+        self._advance()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._host.hangups.remove(self._fd, self._hung_up)
+        self._cancel()
+        if self._stall is not None:
+            self._stall.cancel()
+        self._drained.set()
+        self._abandon()
+        self._host.forget(self)
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    def peer(self) -> tuple[int | None, int | None]:
+        """The peer's uid and pid."""
+        sock: socket.socket = self._transport.get_extra_info("socket")
+        peer = peer_credentials(sock)
+        return peer.uid, peer.pid
+
+    def close(self) -> None:
+        """Cancel what is under way and close once the client has taken what was sent."""
+        self._cancel()
+        self._transport.close()
+
+    def abort(self, message: str) -> None:
+        """End an answer under way with an error frame, as far as the client takes it, then close."""
+        if self._answer is not None:
+            self._cancel()
+            self.send(self.error(self._request_id, ErrorCode.BACKEND_UNAVAILABLE, message))
+            self._transport.close()
+
+    # ------------------------------------------------------------------ reading
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._reader.get_buffer() if self._scrap is None else self._scrap
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._scrap is None:
+            self._reader.buffer_updated(nbytes)
+            self._advance()
+
+    def eof_received(self) -> bool:
+        if self._scrap is None:
+            try:
+                self._reader.receive_eof()
+            except WarmwireError as error:
+                self._fail(error)
+            else:
+                self._advance()  # the end may have made the last request whole
+        return self._answer is not None
+
+    def _advance(self) -> None:
+        """Begin the next request that has arrived whole."""
+        try:
+            request = self._reader.next_request()
+        except WarmwireError as error:
+            self._fail(error)
+        except OSError as error:  # no memory for a blob
+            log.error("no memory for a request: %s", error)
+            self._fail(InternalError("no memory for the request's attachments"))
+        else:
+            if request is not None:
+                self._begin(request)
+
+    def _fail(self, error: WarmwireError) -> None:
+        """Answer what cannot be read on, and close gently."""
+        self._scrap = memoryview(bytearray(64 << 10))
+        self.send(self.error(self._reader.request_id, error.code, str(error)))
+        self._abandon()
+        self._linger()
+
+    def _abandon(self) -> None:
+        """Give back the buffers of a request that will never be whole."""
+        if (request := self._reader.abandon()) is not None:
+            self._host.runner.free(request)
+
+    def _linger(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.write_eof()
+            asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
+
+    # ------------------------------------------------------------------ answering
+
+    def _begin(self, request: R) -> None:
+        self._transport.pause_reading()
+        self._host.hangups.add(self._fd, self._hung_up)
+        self._answer = asyncio.get_running_loop().create_task(self._run(request))
+
+    async def _run(self, request: R) -> None:
+        """Answer one request, then read the next."""
+        try:
+            keep = await self._respond(request)
+            await self.flushed()
+        finally:
+            self._host.runner.free(request)
+            self._host.hangups.remove(self._fd, self._hung_up)
+            self._answer = None
+        if not keep:
+            self._scrap = memoryview(bytearray(64 << 10))
+            self._linger()
+        if not self._transport.is_closing():
+            self._transport.resume_reading()
+            if keep:
+                self._advance()
+
+    async def _respond(self, request: R) -> bool:
+        """Write one answer; returns whether the connection lives on."""
+        self._request_id = request.id
+        try:
+            await self.answer(request)
+        except WarmwireError as error:
+            self.send(self.error(request.id, error.code, str(error)))
+        except Exception as error:
+            log.exception("request %r failed", request.id)
+            self.send(self.error(request.id, ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"))
+        return not self._host.draining
+
+    async def answer(self, request: R) -> None:
+        """Check, admit and answer one request. Raises WarmwireError."""
+        raise NotImplementedError
+
+    def error(self, request_id: str, code: ErrorCode, message: str) -> bytes:
+        """The message that says so on this wire."""
+        raise NotImplementedError
+
+    def _hung_up(self) -> None:
+        self._cancel()
+        self._transport.abort()
+
+    def _cancel(self) -> None:
+        if self._answer is not None:
+            self._answer.cancel()
+
+    # ------------------------------------------------------------------ writing
+
+    def send(self, data: bytes) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+    async def flushed(self) -> None:
+        """Wait until the client's socket has taken everything."""
+        self._transport.set_write_buffer_limits(0)
+        try:
+            await self._drained.wait()
+        finally:
+            self._transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
+
+    def pause_writing(self) -> None:
+        self.paused = True
+        self._drained.clear()
+        if self._host.write_timeout:
+            self._stall = asyncio.get_running_loop().call_later(self._host.write_timeout, self._stalled)
+        if self.on_pause is not None:
+            self.on_pause()
+
+    def resume_writing(self) -> None:
+        self.paused = False
+        self._drained.set()
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
+        if self.on_resume is not None:
+            self.on_resume()
+
+    def _stalled(self) -> None:
+        log.warning("a client read nothing for %g s and was dropped", self._host.write_timeout)
+        self._hung_up()

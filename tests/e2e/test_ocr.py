@@ -127,6 +127,18 @@ def test_nothing_to_read_is_said_and_no_success(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_names_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    name = b"\x1b[31m\xff\nx.pdf"
+    (tmp_path / os.fsdecode(name)).write_bytes((DATA / "digital.pdf").read_bytes())
+    done = run("ocr", os.fsdecode(name), "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["warmwire"]["source"].endswith("x.pdf")
+    assert b"\x1b" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert run("ocr", os.fsdecode(name), "--dry-run", cwd=tmp_path).stdout.count(b"\n") == 1
+    assert json.loads(run("ocr", os.fsdecode(name), "--dry-run", "-f", "json", cwd=tmp_path).stdout)["pages"]
+
+
 def test_devices_and_links_are_written_to_and_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "real.md").write_text("old")
     (tmp_path / "link.md").symlink_to("real.md")

@@ -23,9 +23,12 @@ from warmwire.documents.pages import select_pages
 from warmwire.documents.read import Reader
 from warmwire.documents.record import PageRecord, Reading, Status
 from warmwire.documents.source import Source, open_source
+from warmwire.models.textstream import printable
 
 _PARTS: Final = ("docling_core", "PIL", "pypdfium2")
 _STDOUT: Final = "-"
+_LONGEST: Final = 1000
+"""Most characters of one line of news."""
 
 
 def require_parts() -> None:
@@ -36,8 +39,8 @@ def require_parts() -> None:
 
 
 def say(message: str) -> None:
-    """One line of news."""
-    typer.echo(f"warmwire: {message}", err=True)
+    """One line of news; names of files and words of hosts in it cannot reach the terminal as more than that."""
+    typer.echo(f"warmwire: {printable(message, _LONGEST)}", err=True)
 
 
 class Targets:
@@ -68,11 +71,12 @@ class Targets:
     def write(self, file: str, text: str) -> None:
         """Write a file's result: to stdout, or to a new file that takes its name when it is whole."""
         path = self._paths[file]
+        data = text.encode(errors="replace")  # a file's name may hold what no text can
         if path is None:
-            typer.echo(text.encode(), nl=False)
+            typer.echo(data, nl=False)
             return
         try:
-            _write_whole(path.resolve(), text.encode())
+            _write_whole(path.resolve(), data)
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
 
@@ -146,10 +150,10 @@ class Job:
             records = list(self._reader.plan(source, numbers))
             if self._targets.form is Format.JSON:
                 found = {"source": source.name, "pages": [record.as_dict() for record in records]}
-                typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+                typer.echo(json.dumps(found, ensure_ascii=False, indent=2).encode(errors="replace"))
             else:
                 for record in records:
-                    typer.echo(_plan_line(source.name, record))
+                    typer.echo(printable(_plan_line(source.name, record), _LONGEST))
             return all(record.status is Status.OK for record in records)
 
         return self._with_source(file, run)
@@ -204,7 +208,7 @@ def _progress(name: str, total: int) -> Iterator[Callable[[PageRecord], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(name.replace("[", r"\["), total=total)
+        task = progress.add_task(printable(name, 60).replace("[", r"\["), total=total)
         yield lambda record: progress.advance(task)
 
 

@@ -175,7 +175,10 @@ def test_passwords() -> None:
     assert open_source(path, "secret").page(0).text().lines[0].text == "Locked page"
 
 
-@pytest.mark.parametrize(("index", "size"), [(0, (612, 792)), (1, (792, 612)), (2, (612, 792)), (3, (540, 720))])
+FRAMES = [(0, (612, 792)), (1, (792, 612)), (2, (612, 792)), (3, (540, 720)), (5, (612, 792)), (6, (792, 612))]
+
+
+@pytest.mark.parametrize(("index", "size"), FRAMES)
 def test_text_and_picture_share_one_upright_frame(index: int, size: tuple[int, int]) -> None:
     """/Rotate, a moved MediaBox and a CropBox: the ink is where the text's boxes say."""
     page = open_source(str(DATA / "frames.pdf")).page(index)
@@ -217,6 +220,27 @@ def test_lines_have_sizes_weights_and_rules() -> None:
     assert (title.text, title.size, title.bold, title.mono) == ("Log Books of the Harbour", 22, True, False)
     assert {"Ship", "Year", "Gannet", "1871"} <= {line.text for line in text.lines}
     assert len(text.rules) == 7
+
+
+def near(box: Box, *sides: float) -> bool:
+    return (box.left, box.top, box.right, box.bottom) == pytest.approx(sides, abs=4)
+
+
+def test_what_is_drawn_is_told_apart() -> None:
+    """Rules inside a form are seen through its matrix; a curve is a drawing, a picture a figure; bars are ground."""
+    text = open_source(str(DATA / "drawing.pdf")).page(0).text()
+    upright = [rule for rule in text.rules if rule.width < 2]
+    level = [rule for rule in text.rules if rule.height < 2]
+    assert {round(rule.left) for rule in upright} == {72, 122, 172}
+    assert {round(rule.top) for rule in level} == {252, 272, 292, 296}
+    assert len(text.rules) == len(upright) + len(level)
+    assert any(near(figure, 72, 402, 192, 492) for figure in text.figures)
+    assert any(near(figure, 300, 172, 460, 412) for figure in text.figures)
+    assert len(text.figures) == 2
+    said = [line.text for line in text.lines]
+    assert "White on a bar" in said
+    assert "White on a ground" in said
+    assert [line.text for line in text.hidden] == ["White on paper"]
 
 
 def test_words_are_put_together_whatever_order_the_file_has() -> None:

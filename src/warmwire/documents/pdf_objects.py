@@ -232,7 +232,9 @@ def drawings(drawn: Drawn, frame: Frame) -> list[Box]:
     grid = paint(spread, frame)
     found = []
     for rows, columns in _islands(grid):
-        box = Box(columns[0] * near_x, rows[0] * near_y, (columns[1] + 1) * near_x, (rows[1] + 1) * near_y)
+        left, right = (columns[0] + 1) * near_x, columns[1] * near_x  # without the spread
+        top, bottom = (rows[0] + 1) * near_y, rows[1] * near_y
+        box = Box(left, top, max(left, right), max(top, bottom))
         if box.width > 30 and box.height > 30:
             found.append(box)
     return found

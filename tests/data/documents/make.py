@@ -143,6 +143,9 @@ def frames() -> bytes:
         more="/CropBox[36 36 576 756]",
     )
     pdf.page(f"q {sideways} Q")  # lies on its side without saying so
+    for turn, matrix, name in ((180, "-1 0 0 -1 612 792", "Upside-down"), (270, "0 -1 1 0 0 792", "Other")):
+        shown = text(72, 500, f"{name} corner", 20) + prose(72, 460, 8)
+        pdf.page(f"q {matrix} cm {shown} Q", more=f"/Rotate {turn}")
     return pdf.bytes()
 
 
@@ -225,6 +228,29 @@ def scripts() -> bytes:
     return pdf.bytes()
 
 
+def drawing() -> bytes:
+    """A table drawn inside a form at half size, a curve, a coloured bar, a thin fill, a picture, a shaded ground."""
+    pdf = Pdf()
+    cells = "0 0 200 40 re S 0 40 200 40 re S 100 0 m 100 80 l S 0 -10 200 1.5 re f"
+    inner = pdf.stream(cells.encode(), "/Type/XObject/Subtype/Form/BBox[-10 -20 210 90]/Matrix[.5 0 0 .5 0 0]")
+    grey = "<</FunctionType 2/Domain[0 1]/C0[.2]/C1[.8]/N 1>>"
+    shading = pdf.add(f"<</ShadingType 2/ColorSpace/DeviceGray/Coords[0 0 1 0]/Function {grey}>>")
+    resources = pdf.resources.replace("/XObject<<", f"/Shading<</S {shading} 0 R>>/XObject<</Fm {inner} 0 R ")
+    pdf.page(
+        prose(72, 720, 4)
+        + "q 1 0 0 1 72 500 cm /Fm Do Q\n"
+        + "q 2 w 300 500 m 340 620 420 380 460 500 c S 300 440 m 460 560 l S Q\n"
+        + "q .2 .3 .6 rg 72 420 400 20 re f Q 1 1 1 rg\n"
+        + text(80, 426, "White on a bar")
+        + "q 120 0 0 90 72 300 cm /Im Do Q\n"
+        + "q 400 300 100 60 re W n 100 0 0 60 400 300 cm /S sh Q\n"
+        + text(410, 320, "White on a ground")
+        + text(72, 200, "White on paper"),
+        resources=resources,
+    )
+    return pdf.bytes()
+
+
 def form() -> bytes:
     """A form with one field filled in."""
     pdf = Pdf()
@@ -287,7 +313,7 @@ def hostile() -> bytes:
 
 
 def main() -> None:
-    for make in (digital, frames, routes, nameless, words, scripts, form, encrypted, hostile):
+    for make in (digital, frames, routes, nameless, words, scripts, drawing, form, encrypted, hostile):
         (HERE / f"{make.__name__}.pdf").write_bytes(make())
 
 

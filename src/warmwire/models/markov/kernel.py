@@ -130,14 +130,17 @@ def order(
 # ---------------------------------------------------------------------------------------------------------- training
 
 
-def histogram(text: cython.uchar[::1], ranges: cython.longlong[::1], counts: cython.longlong[::1]) -> None:
-    """Count, for the positions of `ranges` (pairs begin, end), the byte before each."""
+def histogram(
+    text: cython.uchar[::1], ranges: cython.longlong[::1], depth: cython.Py_ssize_t, counts: cython.longlong[::1]
+) -> None:
+    """Count the positions of `ranges` (pairs begin, end) by bucket: the last context byte, then the one before it."""
     k: cython.Py_ssize_t
     p: cython.Py_ssize_t
+    second: cython.int = 255 if depth > 1 else 0
     with cython.nogil:
         for k in range(0, ranges.shape[0], 2):
             for p in range(ranges[k], ranges[k + 1]):
-                counts[text[p - 1]] += 1
+                counts[(text[p - 1] << 8) | (text[p - 2] & second)] += 1
 
 
 def scatter(
@@ -147,13 +150,14 @@ def scatter(
     cursors: cython.longlong[::1],
     keys: cython.ulonglong[::1],
 ) -> None:
-    """Write one key per position into the bucket of its last context byte; depth 1 to 8, text[p - 8] must exist.
+    """Write one key per position into its bucket; depth 1 to 8, text[p - 8] must exist.
 
     A key is the other context bytes, the latest highest, then the byte that follows in the low eight bits.
     """
     k: cython.Py_ssize_t
     p: cython.Py_ssize_t
-    last: cython.Py_ssize_t
+    bucket: cython.Py_ssize_t
+    key: cython.ulonglong
     w: cython.ulonglong
     mask: cython.ulonglong = 0
     for k in range(depth - 1):
@@ -162,9 +166,10 @@ def scatter(
         for k in range(0, ranges.shape[0], 2):
             for p in range(ranges[k], ranges[k + 1]):
                 w = load8(text, p - 8)
-                last = w >> 56
-                keys[cursors[last]] = (wrap(w << 8) & mask) | text[p]
-                cursors[last] += 1
+                key = (wrap(w << 8) & mask) | text[p]
+                bucket = ((w >> 56) << 8) | (key >> 56)
+                keys[cursors[bucket]] = key
+                cursors[bucket] += 1
 
 
 def scatter_ranks(
@@ -182,17 +187,17 @@ def scatter_ranks(
     """
     k: cython.Py_ssize_t
     p: cython.Py_ssize_t
-    last: cython.Py_ssize_t
+    bucket: cython.Py_ssize_t
     late: cython.ulonglong
     early: cython.ulonglong
     with cython.nogil:
         for k in range(0, ranges.shape[0], 2):
             for p in range(ranges[k], ranges[k + 1]):
-                last = text[p - 1]
+                bucket = (text[p - 1] << 8) | text[p - 2]
                 late = ranks[p - span]
                 early = ranks[p - depth]
-                keys[cursors[last]] = (late << 36) | (early << 8) | text[p]
-                cursors[last] += 1
+                keys[cursors[bucket]] = (late << 36) | (early << 8) | text[p]
+                cursors[bucket] += 1
 
 
 def words(text: cython.uchar[::1], out: cython.ulonglong[::1]) -> None:
@@ -277,7 +282,7 @@ def emit(
     span: cython.Py_ssize_t,
     out: cython.uchar[::1],
 ) -> None:
-    """Write the records of one sorted piece of the bucket `last`. `out` needs eight bytes to spare.
+    """Write the records of a sorted piece whose contexts all end in `last`. `out` needs eight bytes to spare.
 
     `span` 0 means plain keys; otherwise `places[r]` is a position whose `span` preceding bytes have rank r.
     """

@@ -187,8 +187,8 @@ def records(
     """The records of one chunk of text, in order, made by the threads of `pool`."""
     text, ranges = chunk.text[: chunk.size], np.array(chunk.ranges, np.int64).data
     keys = np.empty(chunk.positions, np.uint64)
-    counts = np.zeros(256, np.int64)
-    kernel.histogram(text.data, ranges, counts.data)
+    counts = np.zeros(1 << 16, np.int64)
+    kernel.histogram(text.data, ranges, depth, counts.data)
     bounds = [0, *np.cumsum(counts).tolist()]
     cursors = np.array(bounds[:-1], np.int64).data
     span, places = 0, np.zeros(1, np.int64)
@@ -201,9 +201,10 @@ def records(
         )  # fmt: skip
         del ranks
 
-    def sort(bucket: int) -> int:
-        keys[bounds[bucket] : bounds[bucket + 1]].sort()
-        return int(counts[bucket])
+    def sort(last: int) -> int:
+        for bucket in np.flatnonzero(counts[last << 8 : (last + 1) << 8] > 1).tolist():
+            keys[bounds[last << 8 | bucket] : bounds[(last << 8 | bucket) + 1]].sort()
+        return int(totals[last])
 
     def emit(last: int, begin: int, end: int) -> Piece:
         part = keys[begin:end].data
@@ -214,14 +215,15 @@ def records(
         kernel.emit(part, last, depth, text.data, places.data, span, out.data)
         return nodes, weights, out[:-8]
 
-    filled = [bucket for bucket in range(256) if counts[bucket]]
+    totals = counts.reshape(256, 256).sum(axis=1)
+    filled = np.flatnonzero(totals).tolist()
     sorted_ = 0
-    for count in pool.map(sort, sorted(filled, key=lambda bucket: -counts[bucket])):
+    for count in pool.map(sort, sorted(filled, key=lambda last: -totals[last])):
         sorted_ += count
         report("sorting", sorted_, len(keys))
     waiting: deque[Future[Piece]] = deque()
     for last in filled:
-        for begin, end in _cuts(keys, bounds[last], bounds[last + 1]):
+        for begin, end in _cuts(keys, bounds[last << 8], bounds[(last + 1) << 8]):
             waiting.append(pool.submit(emit, last, begin, end))
             if len(waiting) > _AHEAD:
                 yield waiting.popleft().result()
@@ -230,7 +232,7 @@ def records(
 
 
 def _cuts(keys: NDArray[np.uint64], begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Divide a sorted bucket into pieces of at least `_PIECE` keys, never within a context."""
+    """Divide the sorted keys of one last byte into pieces of at least `_PIECE` keys, never within a context."""
     while begin < end:
         cut = min(begin + _PIECE, end)
         if cut < end:

@@ -185,6 +185,33 @@ def test_tool_calls_whole_without_index_and_with_a_wrong_reason(server: FakeServ
     assert finish.stop_reason == StopReason.TOOL_USE
 
 
+def call(arguments: str, name: str | None = "f", **fields: Any) -> dict[str, Any]:
+    return fields | {"function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [call('{"x": 1}'), call('{"x": 2}')],
+        [call('{"x": 1}', index=0), call('{"x": 2}', index=1)],
+        [call('{"x":', index=0, id="a"), call("1}", None, id="a"), call('{"x": 2}', index=0, id="b")],
+        [call('{"x":'), call(" 1}"), call('{"x": 2}')],
+        [call('{"x":', index=0, id="a"), call("1}", None), call('{"x": 2}', index=1, id="b")],
+    ],
+)
+def test_two_calls_however_they_are_told_apart(server: FakeServer, model: ChatModel, calls: list[Any]) -> None:
+    server.chat(lambda x: x.events([*(chunk({"tool_calls": [call]}) for call in calls), chunk({}, "tool_calls")]))
+    blocks, _ = run(model, ask(tools=[Tool("f")]))
+    assert [(b.name, b.input) for b in blocks] == [("f", {"x": 1}), ("f", {"x": 2})]
+    assert len({b.tool_call_id for b in blocks}) == 2
+
+
+def test_a_reason_that_is_a_failure(server: FakeServer, model: ChatModel) -> None:
+    server.chat(lambda x: x.events([chunk({"content": "a"}), chunk({}, "abort")]))
+    with pytest.raises(BackendUnavailableError, match="abort"):
+        run(model, ask())
+
+
 @pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
 def test_thinking(server: FakeServer, model: ChatModel, key: str) -> None:
     server.chat(lambda x: x.events([chunk({key: "Hm"}), chunk({"content": "Yes"}), chunk({}, "stop")]))

@@ -16,8 +16,9 @@ import numpy as np
 
 from warmwire.models.base import Capabilities, Finish, Model, Report, page_of
 from warmwire.models.images import Image, image_attachment
+from warmwire.models.openai.upstream import deadline
 from warmwire.models.textstream import Repetition, StopStrings
-from warmwire.wire.errors import BackendUnavailableError, InputError, TruncatedError
+from warmwire.wire.errors import BackendUnavailableError, CancelledError, InputError, TruncatedError
 from warmwire.wire.messages import (
     PROMPT_PAGE,
     Message,
@@ -44,6 +45,8 @@ _ENDS: Final = (_END, "<|end_of_text|>", "<end_of_utterance>", "<|im_end|>", "<|
 _AFTERTHOUGHT: Final = 200
 """Characters after the end at which a model that does not stop by itself is stopped."""
 
+_PROBE_TIMEOUT: Final = 300.0
+
 _NAME: Final = re.compile(r"(granite|smol)[-_ ]?docling", re.IGNORECASE)
 _TAG: Final = re.compile(r"<(?!loc_)[a-z_0-9]+>")
 
@@ -63,6 +66,11 @@ class PageChat:
     @property
     def name(self) -> str:
         return self._model.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the model that is asked."""
+        return self._model.capabilities
 
     def generate(
         self,
@@ -106,10 +114,17 @@ class PageChat:
 class PageChatModel:
     """A page reading chat model as a `Model` that takes exactly one page, like the page reader."""
 
-    capabilities: Final = Capabilities(vision=True)
-
     def __init__(self, reader: PageChat) -> None:
         self._reader = reader
+        whole = reader.capabilities
+        self.capabilities = Capabilities(
+            vision=True,
+            context=whole.context,
+            accelerator=whole.accelerator,
+            gpu_layers=whole.gpu_layers,
+            device_name=whole.device_name,
+            vram_total_bytes=whole.vram_total_bytes,
+        )
 
     @property
     def name(self) -> str:
@@ -134,9 +149,11 @@ def check_tags(reader: PageChat) -> None:
     page[40:200:20, 30:220:3] = 0  # lines of something like letters
     parts: list[str] = []
     try:
-        reader.read(page, PROMPT_PAGE, 24, parts.append, threading.Event())
+        with deadline(_PROBE_TIMEOUT) as over:
+            reader.read(page, PROMPT_PAGE, 24, parts.append, over)
+    except CancelledError:
+        raise InputError(f"{reader.name} has not read a made-up page within {_PROBE_TIMEOUT:g} s") from None
     except BackendUnavailableError as error:
-        parts.append("")
         reason = str(error)
     else:
         reason = f"it answers {''.join(parts)[:60]!r}"

@@ -7,22 +7,22 @@ llama.cpp one, which says so; a server that cannot take an image refuses the req
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import threading
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from warmwire.models.base import Capabilities
 from warmwire.models.openai.model import ChatModel
-from warmwire.models.openai.upstream import HttpUpstream
+from warmwire.models.openai.upstream import HttpUpstream, deadline
 from warmwire.models.openai.vectors import GEMMA_PREFIXES, read_scores, read_vectors
 from warmwire.models.textstream import printable
-from warmwire.wire.errors import BackendUnavailableError, InputError, RequestError, UsageError
+from warmwire.wire.errors import BackendUnavailableError, CancelledError, InputError, RequestError, UsageError
 
 PREFIX: Final = "openai:"
 KEY_VARIABLES: Final = ("WARMWIRE_API_KEY", "OPENAI_API_KEY")
-_PROBE_TIMEOUT: Final = 15.0
+_PROBE_TIMEOUT: Final = 30.0
 
 
 def parse_name(name: str) -> tuple[str, str]:
@@ -97,18 +97,14 @@ def _ids(body: bytes) -> list[str]:
 
 
 def _probe(upstream: HttpUpstream, base: str, model: str) -> Capabilities:
-    never = threading.Event()
     dimensions: int | None = None
-    try:
-        answer = upstream.call("embeddings", {"model": model, "input": ["a"], "encoding_format": "float"}, never)
+    with deadline(_PROBE_TIMEOUT) as over, contextlib.suppress(RequestError, CancelledError):
+        answer = upstream.call("embeddings", {"model": model, "input": ["a"], "encoding_format": "float"}, over)
         dimensions = read_vectors(answer, 1)[0].shape[1]
-    except RequestError:
-        pass
-    try:
-        read_scores(upstream.call("rerank", {"model": model, "query": "a", "documents": ["a"]}, never), 1)
+    reranks = False
+    with deadline(_PROBE_TIMEOUT) as over, contextlib.suppress(RequestError, CancelledError):
+        read_scores(upstream.call("rerank", {"model": model, "query": "a", "documents": ["a"]}, over), 1)
         reranks = True
-    except RequestError:
-        reranks = False
     properties = _llama_properties(upstream, base)
     modalities = properties.get("modalities", {})
     known = isinstance(modalities, dict) and bool(modalities)

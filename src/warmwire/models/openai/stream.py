@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,11 @@ from warmwire.wire.messages import OutBlock, StopReason, Usage
 
 _MAX_ARGUMENTS: Final = 8 << 20
 """Most characters of one tool call's arguments: what a runaway model may cost."""
+
+_MAX_COUNT: Final = (1 << 32) - 1
+
+_FAILURES: Final = ("error", "abort")
+"""Reasons that some servers give for an answer that has failed."""
 
 _MAX_CALLS: Final = 1024
 """Most tool calls of one answer."""
@@ -69,7 +74,8 @@ class AnswerStream:
     def __init__(self, emit: Callable[[OutBlock], None]) -> None:
         self._emit = emit
         self._text, self._thinking = WholeCharacters(), WholeCharacters()
-        self._call: _Call | None = None
+        self._call: _Call | None = None  # the one that is coming in
+        self._name = ""
         self._arguments: list[str] = []
         self._arguments_size = 0
         self._calls = 0
@@ -86,7 +92,7 @@ class AnswerStream:
         if chunk.error is not None:
             raise upstream_error(chunk.error)
         if chunk.usage is not None:
-            self._usage = Usage(max(0, chunk.usage.prompt_tokens or 0), max(0, chunk.usage.completion_tokens or 0))
+            self._usage = Usage(_count(chunk.usage.prompt_tokens), _count(chunk.usage.completion_tokens))
         for choice in (chunk.choices or ())[:1]:
             if (delta := choice.delta or choice.message) is not None:
                 self._take_delta(delta)
@@ -97,6 +103,8 @@ class AnswerStream:
         """How the answer ended. Raises BackendUnavailableError where it has not said so."""
         if self._reason is None:
             raise BackendUnavailableError("the model's server ended the stream before the answer was complete")
+        if self._reason in _FAILURES:
+            raise BackendUnavailableError(f"the model's server gave the answer up ({self._reason})")
         self._say("thinking", self._thinking.end())
         self._say("text", self._text.end())
         if self._reason == "length":
@@ -130,13 +138,10 @@ class AnswerStream:
     def _take_call(self, piece: _Call) -> None:
         """A piece of a call: the first one names it, the others bring more of its arguments."""
         function = piece.function or _Function()
-        current = self._call
-        if current is None or piece.index != current.index or (piece.id and current.id and piece.id != current.id):
+        if self._call is None or self._begins_another(piece, self._call):
             self._end_call()
-            self._call = current = piece
-            current.function = _Function(function.name)
-        elif function.name and current.function is not None and not current.function.name:
-            current.function.name = function.name
+            self._call, self._name = piece, ""
+        self._name = self._name or function.name or ""
         arguments = function.arguments
         text = json.dumps(arguments) if isinstance(arguments, dict) else arguments or ""
         self._arguments.append(text)
@@ -144,14 +149,22 @@ class AnswerStream:
         if self._arguments_size > _MAX_ARGUMENTS:
             raise ToolCallError(f"the model's tool call has more than {_MAX_ARGUMENTS} characters of arguments")
 
+    def _begins_another(self, piece: _Call, current: _Call) -> bool:
+        """Whether a piece is of the next call. Servers number calls, or name them, or send each one whole."""
+        if piece.index is not None and current.index is not None and piece.index != current.index:
+            return True
+        if piece.id and current.id:
+            return piece.id != current.id
+        whole = self._arguments_size > 0 and _arguments("".join(self._arguments)) is not None
+        return piece.index is None and bool(piece.function and piece.function.name and self._name) and whole
+
     def _end_call(self) -> None:
         """Emit the call that is complete now. Raises ToolCallError where it is not one."""
         call, text = self._call, "".join(self._arguments)
         if call is None:
             return
         self._call, self._arguments, self._arguments_size = None, [], 0
-        name = call.function.name if call.function else None
-        arguments = _arguments(text)
+        name, arguments = self._name, _arguments(text)
         if not name:
             raise ToolCallError("the model made a tool call without a name")
         if arguments is None:
@@ -166,15 +179,16 @@ def _arguments(text: str) -> dict[str, Any] | None:
     """The arguments of a call; nothing at all means none. None where the text is no JSON object."""
     if not text.strip():
         return {}
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     try:
-        value = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        value = msgspec.json.decode(whole.encode())
+    except (msgspec.DecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+def _count(tokens: int | None) -> int:
+    return min(max(0, tokens or 0), _MAX_COUNT)
 
 
 def _decode_loosely(data: bytes) -> _Chunk:

@@ -8,10 +8,11 @@ cancelled there, which closes its connection; closing is what every such server 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import ssl
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
@@ -45,6 +46,19 @@ class Upstream(Protocol):
 
     def call(self, path: str, body: dict[str, Any], cancelled: threading.Event) -> bytes:
         """The answer of `embeddings` or `rerank`. Raises RequestError, or CancelledError once `cancelled` is set."""
+
+
+@contextlib.contextmanager
+def deadline(seconds: float) -> Iterator[threading.Event]:
+    """A cancel flag that is set after so many seconds, unless the block has ended by then."""
+    over = threading.Event()
+    timer = threading.Timer(seconds, over.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield over
+    finally:
+        timer.cancel()
 
 
 class HttpUpstream:
@@ -94,10 +108,11 @@ class HttpUpstream:
             async with client.stream("GET", path) as response:
                 return response.status_code, await _read(response, _MAX_BODY)
 
-        async def bounded(client: httpx.AsyncClient) -> tuple[int, bytes]:
-            return await asyncio.wait_for(fetch(client), timeout)
-
-        return self._run(bounded, threading.Event())
+        try:
+            with deadline(timeout) as over:
+                return self._run(fetch, over)
+        except CancelledError:
+            raise BackendUnavailableError(f"{self._base} does not answer within {timeout:g} s") from None
 
     async def _refusal(self, response: httpx.Response) -> RequestError:
         body = await _read(response, _MAX_ERROR)

@@ -104,4 +104,4 @@ def _tokens(usage: _Usage | None) -> int:
     if usage is None:
         return 0
     counted: Any = usage.total_tokens if usage.prompt_tokens is None else usage.prompt_tokens
-    return max(0, counted or 0)
+    return min(max(0, counted or 0), (1 << 32) - 1)

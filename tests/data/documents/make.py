@@ -210,6 +210,47 @@ def words() -> bytes:
     return pdf.bytes()
 
 
+def columns() -> bytes:
+    """Two columns with a title over both, a list, a ruled table in one and one without rules in the other."""
+    pdf = Pdf()
+    ships = [
+        ("Ship", "Year", "Cargo"),
+        ("Gannet", "1871", "Salt"),
+        ("Patience", "1890", "Coal"),
+        ("Sisters", "1902", "Tin"),
+    ]
+
+    def block(x: float, top: float, lines: int, first: str, seed: int) -> str:
+        """A paragraph of so many narrow lines that begins with `first`."""
+        rows = [[WORDS[(seed + row * 5 + k * 3) % len(WORDS)] for k in range(8)] for row in range(lines)]
+        rows[0][0] = first
+        rows[-1] = [*rows[-1][:5], "end."]
+        return "".join(text(x, top - row * 12, " ".join(words), 9) for row, words in enumerate(rows))
+
+    def table(x: float, top: float) -> str:
+        return "".join(
+            text(x + column * 70, top - row * 16, cell, 9, "F2" if row == 0 else "F1")
+            for row, line in enumerate(ships)
+            for column, cell in enumerate(line)
+        )
+
+    left, right = 54, 320
+    pdf.page(
+        text(150, 735, "Two columns and their tables", 20, "F2")
+        + block(left, 700, 12, "Alpha", 1)
+        + text(left, 540, "Ships on the left", 12, "F2")
+        + rules(left - 5, 524, [70, 70, 70], [16, 16, 16, 16])
+        + table(left, 513)
+        + block(left, 440, 14, "Beta", 4)
+        + "".join(text(left + 10, 255 - k * 14, f"- item {word}", 9) for k, word in enumerate(["one", "two", "three"]))
+        + block(right, 700, 18, "Gamma", 7)
+        + text(right, 460, "Ships on the right", 12, "F2")
+        + table(right, 440)
+        + block(right, 365, 14, "Delta", 2)
+    )
+    return pdf.bytes()
+
+
 def scripts() -> bytes:
     """Codes that stand for other letters: Hebrew in the order of the eye, and the bullet of a symbol font."""
     pdf = Pdf()
@@ -313,7 +354,7 @@ def hostile() -> bytes:
 
 
 def main() -> None:
-    for make in (digital, frames, routes, nameless, words, scripts, drawing, form, encrypted, hostile):
+    for make in (digital, frames, routes, nameless, words, columns, scripts, drawing, form, encrypted, hostile):
         (HERE / f"{make.__name__}.pdf").write_bytes(make())
 
 

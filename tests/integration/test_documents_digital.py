@@ -1,0 +1,62 @@
+"""Born-digital pages from file to elements: what a reader would see, in the order a reader would read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warmwire.documents.read import Options, Reader
+from warmwire.documents.source import open_source
+from warmwire.layout.page import Element, Kind
+
+DATA = Path(__file__).parents[1] / "data" / "documents"
+
+
+def no_engine() -> object:
+    raise AssertionError("a page with text needs no engine")
+
+
+def elements(name: str) -> list[Element]:
+    reader = Reader(no_engine, Options(threshold=0))  # type: ignore[arg-type]
+    return [e for page in reader.read(open_source(str(DATA / name)), [1]).pages for e in page.elements]
+
+
+def outline(found: list[Element]) -> list[str]:
+    """A word or two of each element: its kind and its first word, a table's cells in a row."""
+    return [
+        "table " + " ".join(cell.text for cell in e.table.cells) if e.table else f"{e.kind} {e.text.split()[0]}"
+        for e in found
+    ]
+
+
+def test_a_page_with_a_list_and_a_table() -> None:
+    assert outline(elements("digital.pdf")) == [
+        "title Log",
+        "text The",
+        "section_header What",
+        "text The",
+        "list_item Book",
+        "list_item Book",
+        "list_item Book",
+        "table Ship Year Gannet 1871 Two|Sisters 1902",
+        "text The",
+    ]
+
+
+def test_tables_in_columns_stay_in_their_columns() -> None:
+    ships = "table Ship Year Cargo Gannet 1871 Salt Patience 1890 Coal Sisters 1902 Tin"
+    found = elements("columns.pdf")
+    assert outline(found) == [
+        "title Two",
+        "text Alpha",
+        "section_header Ships",
+        ships,
+        "text Beta",
+        "list_item item",
+        "list_item item",
+        "list_item item",
+        "text Gamma",
+        "section_header Ships",
+        ships,
+        "text Delta",
+    ]
+    assert all(e.text.endswith("end.") for e in found if e.kind is Kind.TEXT)

@@ -584,6 +584,12 @@ def test_docling_over_http(server: FakeServer) -> None:
     assert server.last.body["messages"][0]["content"][1]["text"] == "Convert table to OTSL."
 
 
+def test_docling_is_recognised_as_the_only_model(server: FakeServer) -> None:
+    name = _docling(server, ["<doctag><text>Words</text></doctag>"])
+    assert isinstance(load_model(name.partition("#")[0]), PageChatModel)
+    assert server.last.body["skip_special_tokens"] is False
+
+
 @pytest.mark.parametrize("pieces", [["Words run ", "together"], ["<loc_1><loc_2>", "Words"], []])
 def test_docling_without_its_tags_is_refused_at_the_start(server: FakeServer, pieces: list[str]) -> None:
     with pytest.raises(InputError, match="special tokens"):

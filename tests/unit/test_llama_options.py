@@ -9,6 +9,7 @@ import pytest
 
 from warmwire.models.llama.header import read_header
 from warmwire.models.llama.options import Options, find_projector, parse_gguf_name, settle
+from warmwire.models.load import check_model
 from warmwire.wire.errors import InputError, UsageError
 
 
@@ -40,6 +41,13 @@ def test_a_name_says_everything(options: Options) -> None:
 
 def test_a_question_mark_in_a_directory_is_none_of_ours() -> None:
     assert parse_gguf_name("what?/x.gguf") == (Path("what?/x.gguf"), Options())
+
+
+def test_check_model_finds_files_in_odd_places(tmp_path: Path) -> None:
+    (tmp_path / "what?").mkdir()
+    path = model(tmp_path / "what?" / "x.gguf")
+    check_model(str(path))
+    check_model(f"{path}?ctx=512")
 
 
 @pytest.mark.parametrize("query", ["", "ctx", "ctx=-1", "ctx=1.5", "ctx=99999999999", "speed=9", "mmproj="])

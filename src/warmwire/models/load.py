@@ -15,6 +15,7 @@ from warmwire.wire.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from warmwire.models.docling import PageChat
+    from warmwire.models.openai.model import ChatModel
 
 MODELS: Final = ("pages", "echo", "x.gril", "x.gguf", "openai:URL#MODEL")
 """The names there are, as a usage line shows them."""
@@ -58,7 +59,9 @@ def load_page_handler(name: str, threads: int | None = None) -> Handler:
     if loader is _load_gguf:
         return _gguf_reader(name, threads)
     if loader is _load_openai:
-        return _openai_reader(name)
+        from warmwire.models.openai.load import load_openai
+
+        return _openai_reader(load_openai(name))
     raise UsageError(f"{name} reads no pages; models that do are: pages, x.gguf with vision, openai:URL#MODEL")
 
 
@@ -67,9 +70,9 @@ def _loader(name: str) -> Callable[[str, int | None], Model]:
         return _WORDS[name]
     if name.startswith("openai:"):
         return _load_openai
-    suffix = Path(name.rpartition("?")[0] or name).suffix.lower()
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
+    for file in (name, name.rpartition("?")[0]):
+        if (suffix := Path(file).suffix.lower()) in _SUFFIXES:
+            return _SUFFIXES[suffix]
     raise UsageError(f"unknown model {name!r}; models are: {', '.join(MODELS)}")
 
 
@@ -103,11 +106,10 @@ def _load_gril(name: str, threads: int | None) -> Model:
 
 def _load_openai(name: str, threads: int | None) -> Model:
     from warmwire.models.docling import PageChatModel, is_docling
-    from warmwire.models.openai.load import load_openai, parse_name
+    from warmwire.models.openai.load import load_openai
 
-    if is_docling(parse_name(name)[1]):
-        return PageChatModel(_openai_reader(name))
-    return load_openai(name)
+    model = load_openai(name)
+    return PageChatModel(_openai_reader(model)) if is_docling(model.name) else model
 
 
 _WORDS: Final = {"pages": _load_pages, "echo": _load_echo}
@@ -137,11 +139,9 @@ def _gguf_reader(name: str, threads: int | None) -> PageChat:
     return PageChat(model, doctags=doctags)
 
 
-def _openai_reader(name: str) -> PageChat:
+def _openai_reader(model: ChatModel) -> PageChat:
     from warmwire.models.docling import PageChat, check_tags, is_docling
-    from warmwire.models.openai.load import load_openai
 
-    model = load_openai(name, special=True)
     doctags = is_docling(model.name)
     reader = PageChat(model, doctags=doctags)
     if doctags:

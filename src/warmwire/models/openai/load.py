@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from warmwire.models.base import Capabilities
+from warmwire.models.docling import is_docling
 from warmwire.models.openai.model import ChatModel
 from warmwire.models.openai.upstream import HttpUpstream, deadline
 from warmwire.models.openai.vectors import GEMMA_PREFIXES, read_scores, read_vectors
@@ -46,11 +47,8 @@ def parse_name(name: str) -> tuple[str, str]:
     return f"{parts.scheme}://{parts.netloc}{path}", model
 
 
-def load_openai(name: str, *, special: bool = False) -> ChatModel:
-    """The model behind a URL. `special` asks for its control tokens written out, of servers that can be asked (vLLM).
-
-    Raises UsageError for the name, InputError where the server does not have the model.
-    """
+def load_openai(name: str) -> ChatModel:
+    """The model behind a URL. Raises UsageError for the name, InputError where the server does not have the model."""
     _require_httpx()
     base, model = parse_name(name)
     key = next((value for variable in KEY_VARIABLES if (value := os.environ.get(variable, "").strip())), "")
@@ -58,7 +56,8 @@ def load_openai(name: str, *, special: bool = False) -> ChatModel:
     model = _find_model(upstream, base, model)
     capabilities = _probe(upstream, base, model)
     prefixes = GEMMA_PREFIXES if "embeddinggemma" in model.lower().replace("-", "") else None
-    extra = {"skip_special_tokens": False} if special else None
+    # The tags of a page model are control tokens; vLLM writes them out when it is asked to.
+    extra = {"skip_special_tokens": False} if is_docling(model) else None
     return ChatModel(printable(model, 100), capabilities, upstream, model=model, extra=extra, prefixes=prefixes)
 
 

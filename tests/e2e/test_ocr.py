@@ -201,6 +201,23 @@ def test_help_is_instant() -> None:
     assert fastest(*COMMAND, "ocr", "--help") - fastest(sys.executable, "-c", "pass") < 0.15
 
 
+def test_an_interrupt_leaves_no_half_result(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "never.pdf")
+    child = subprocess.Popen(
+        [*COMMAND, "ocr", str(DATA / "digital.pdf"), "never.pdf", "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    assert child.stderr is not None
+    assert b"page 1" in child.stderr.readline()
+    for _ in range(100):
+        if (tmp_path / "out" / "digital.md").exists():
+            break
+        time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    assert b"interrupted" in child.communicate(timeout=30)[1]
+    assert child.returncode == 130
+    assert os.listdir(tmp_path / "out") == ["digital.md"]
+
+
 @pytest.fixture
 def sockets() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="ww") as folder:

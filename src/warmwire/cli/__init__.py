@@ -53,9 +53,8 @@ def main() -> None:
         sys.argv.remove("--debug")  # it may stand anywhere
         _log_everything()
     try:
-        status = app(standalone_mode=False) or 0
+        status = app(standalone_mode=False) or 0  # typer itself makes 130 of a KeyboardInterrupt inside a verb
     except (KeyboardInterrupt, typer.Abort):
-        print("warmwire: interrupted", file=sys.stderr)
         status = 130
     except BrokenPipeError:
         # The reader of our output has enough. Point stdout elsewhere, or the interpreter complains at exit.
@@ -65,6 +64,8 @@ def main() -> None:
         if debug:
             raise
         status = _explain(error)
+    if status == 130:
+        print("warmwire: interrupted", file=sys.stderr)
     sys.exit(status)
 
 

@@ -411,10 +411,11 @@ def test_a_worker_that_keeps_dying_is_replaced_after_growing_pauses(
 def test_a_worker_that_has_grown_is_replaced_between_requests(
     start_pool: StartPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_module, "_RECYCLE_BYTES", 1 << 20)
+    monkeypatch.setattr(pool_module, "_RECYCLE_BYTES", 64 << 20)
     host = start_pool()
     with host.peer() as peer:
-        seen = {pid_of(peer.ask("hello")[0]) for _ in range(3)}
+        assert len({pid_of(peer.ask("hello")[0]) for _ in range(3)}) == 1  # what it is from the start is no growth
+        seen = {pid_of(peer.ask("grow 100")[0]) for _ in range(3)}
     assert len(seen) == 3
 
 

@@ -41,8 +41,8 @@ _CANCEL_GRACE: Final = 10.0
 _EXIT_GRACE: Final = 2.0
 """Seconds a process gets to end after its link has."""
 
-_RECYCLE_BYTES: Final = 3 << 30
-"""Resident memory at which a worker is replaced after its request."""
+_RECYCLE_BYTES: Final = 2 << 30
+"""Growth of resident memory since the model was loaded at which a worker is replaced after its request."""
 
 
 class NotStarted(Exception):
@@ -64,6 +64,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
         self._outlet: Outlet | None = None
         self._done: asyncio.Future[Any] | None = None
         self._started = self._killed = False
+        self.loaded_bytes = 0
 
     @classmethod
     async def start(cls, model: str, threads: int) -> WorkerProcess:
@@ -314,7 +315,7 @@ class WorkerPool:
         """Take a worker back. A dead one is left to `_mourn`."""
         if not worker.alive:
             return
-        if worker.resident() > _RECYCLE_BYTES:
+        if worker.resident() - worker.loaded_bytes > _RECYCLE_BYTES:
             log.info("worker %d has grown to %d MB and is replaced", worker.process.pid, worker.resident() >> 20)
             worker.kill()
         else:
@@ -345,6 +346,7 @@ class WorkerPool:
             if not worker.ready.done():
                 raise BackendUnavailableError(f"a worker died while loading its model: {await worker.cause()}")
             self.name, self.capabilities = worker.ready.result()
+            worker.loaded_bytes = worker.resident()  # a large model is large from the start
         except BaseException:
             self._all.discard(worker)
             worker.kill()

@@ -48,6 +48,8 @@ class Faulty:
                 time.sleep(1000)
             case "stop":
                 os.kill(os.getpid(), signal.SIGSTOP)
+            case "grow":  # by so many MB
+                self.kept = b"x" * (int(argument) << 20)
             case "raise":
                 raise ValueError("caf\udce9")
             case "refuse":

@@ -191,6 +191,12 @@ def test_a_model_that_reports_nonsense_does_no_harm() -> None:
     assert (record.confidence, record.turn) == (None, 0)
 
 
+@pytest.mark.parametrize("report", [None, [], "x", 7])
+def test_a_host_that_reports_nothing_or_no_mapping_is_fine(report: Any) -> None:
+    page = read("routes.pdf", Scribe(p1=lambda: Recognition("<text>x</text>", report=report)), [2]).pages[0]
+    assert (page.record.status, page.record.confidence) == (Status.OK, None)
+
+
 def test_lines_are_kept_where_their_structure_cannot_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> list[Element]:
         raise IndexError("list index out of range")

@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -157,8 +157,9 @@ class Reader:
             return
         page.elements = parse(answer.text, page.width, page.height)
         record.engine = answer.backend
-        record.confidence = _number(answer.report.get("confidence")) if page.elements else None
-        record.turn = int(_number(answer.report.get("turn")) or 0)
+        report = answer.report if isinstance(answer.report, Mapping) else {}  # a host may send anything or nothing
+        record.confidence = _number(report.get("confidence")) if page.elements else None
+        record.turn = int(_number(report.get("turn")) or 0)
         if not page.elements and not is_even(image):
             record.status, record.error = Status.FAILED, "the model found nothing on the page"
 

@@ -28,7 +28,7 @@ def test_what_runs_and_what_waits_gets_its_answer(start: Start, loop_name: str, 
         running.send(json_frame(text_body("running")))
         gate.wait_running("running")
         waiting.send(json_frame(text_body("waiting")))
-        eventually(lambda: host.host._outstanding == 2)
+        eventually(lambda: host.host.activity.outstanding == 2)
         host.stop()
         wait_draining(host)
         assert not os.path.exists(path)
@@ -83,7 +83,7 @@ def test_after_the_deadline_the_rest_is_told_and_cut(start: Start, loop_name: st
         running.send(json_frame(text_body("running")))
         gate.wait_running("running")
         waiting.send(json_frame(text_body("waiting", id="w")))
-        eventually(lambda: host.host._outstanding == 2)
+        eventually(lambda: host.host.activity.outstanding == 2)
         host.stop()
         text, error = running.answer()
         assert text == "<running>"
@@ -131,6 +131,6 @@ def test_a_client_that_reads_nothing_does_not_keep_it(start: Start) -> None:
     host = start(Script(play), drain_timeout=0.1)
     with host.peer() as peer:
         peer.send(json_frame(text_body()))
-        eventually(lambda: host.host._outstanding)
+        eventually(lambda: host.host.activity.outstanding)
         host.stop()
         host.join()

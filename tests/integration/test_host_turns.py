@@ -31,7 +31,7 @@ Start = Callable[..., HostThread]
 
 
 def outstanding(host: HostThread) -> int:
-    count: int = host.call(lambda: host.host._outstanding)
+    count: int = host.call(lambda: host.host.activity.outstanding)
     return count
 
 

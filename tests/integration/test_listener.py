@@ -185,13 +185,16 @@ class TestEngine:
 
     @pytest.mark.parametrize("prompt", ["wait", "wait and return"])
     def test_cancel_from_another_thread(self, engine: tuple[Any, Reader], prompt: str) -> None:
+        arrived = threading.Event()
+
         def cancel() -> None:
             assert engine[1].running.wait(PATIENCE)
+            assert arrived.wait(PATIENCE)
             engine[0].cancel()
 
         threading.Thread(target=cancel, daemon=True).start()
         with pytest.raises(CancelledError) as caught:
-            engine[0].recognize(PAGE, prompt=prompt)
+            engine[0].recognize(PAGE, prompt=prompt, on_delta=lambda _: arrived.set())
         assert START.startswith(caught.value.partial)
         assert caught.value.partial
         assert engine[1].cancelled.wait(PATIENCE)

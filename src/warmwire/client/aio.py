@@ -13,15 +13,17 @@ import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, ask_request, failure
+from warmwire.client.tasks import HostStatus, read_events_async, read_status, run_task_async, wait_ready
 from warmwire.transport.dial import DIAL_WAIT, connect_async
 from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.request import encode_request
 from warmwire.wire.response import Answer, decode_response
+from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, RerankResponse
 
 
 class AsyncClient:
@@ -84,6 +86,33 @@ class AsyncClient:
             raise
         self._stream = AsyncStream(self, conn)
         return self._stream
+
+    async def embed(
+        self, texts: Sequence[str], *, dimensions: int | None = None, task: str | None = None
+    ) -> EmbedResponse:
+        """One vector for each text; `dimensions` cuts them, `task` is one of `EMBED_TASKS`.
+
+        Raises DialError when the host's model does not embed, InvalidRequestError for what it cannot.
+        """
+        request = EmbedRequest(list(texts), dimensions=dimensions, task=task)
+        return cast(EmbedResponse, await run_task_async(self._addr, request, self._wait))
+
+    async def rerank(self, query: str, documents: Sequence[str], *, top_n: int | None = None) -> RerankResponse:
+        """Documents ranked by how well they answer `query`, best first. Raises as `embed`."""
+        request = RerankRequest(query, list(documents), top_n=top_n)
+        return cast(RerankResponse, await run_task_async(self._addr, request, self._wait))
+
+    def events(self) -> AsyncIterator[dict[str, Any]]:
+        """What the host tells on its admin socket: capabilities, the state, then events. Raises DialError."""
+        return read_events_async(self._addr, self._wait)
+
+    async def status(self) -> HostStatus:
+        """How the host is now, also while it loads its model. Raises DialError."""
+        return await asyncio.to_thread(read_status, self._addr, self._wait)
+
+    async def wait_ready(self, timeout: float = 30.0) -> None:
+        """Return when the model is loaded. Raises DialError, or BackendUnavailableError after `timeout` seconds."""
+        await asyncio.to_thread(wait_ready, self._addr, timeout)
 
     def close(self) -> None:
         """Close the connection; an answer under way is cancelled. May be called twice, from any task."""

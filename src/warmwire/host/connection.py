@@ -225,6 +225,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     def send(self, data: bytes) -> None:
         if not self._transport.is_closing():
+            self._host.activity.sent += 1
             self._transport.write(data)
 
     async def flushed(self) -> None:

@@ -8,22 +8,24 @@ crash or grow without taking the run along.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from warmwire.host.runner import Runner
+from warmwire.host.admin import Admin
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.host.workers import WorkerPool
 from warmwire.transport.listen import SocketPath
-from warmwire.transport.paths import Surface
+from warmwire.transport.paths import Surface, surface_addr
+from warmwire.wire.admin import Status
 
 
 def run_host(
@@ -47,13 +49,9 @@ def run_host(
         stop, cut = asyncio.Event(), asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, lambda: (cut if stop.is_set() else stop).set())
-        with SocketPath(addr) as path:
-            host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
-            try:
-                if await _serve(host, path, stop, on_ready):
-                    await _unless(cut, host.drain(drain_timeout))
-            finally:
-                await host.close()
+        host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
+        async with _serving(host, addr, stop, on_ready):
+            await _unless(cut, host.drain(drain_timeout))
 
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(main())
@@ -74,11 +72,8 @@ class PrivateHost:
             self._stop = lambda: loop.call_soon_threadsafe(stop.set)
             started.set()
             host = Host(WorkerPool(model, workers, threads))
-            try:
-                with SocketPath(self.addr) as path:
-                    await _serve(host, path, stop, self._ready.set_result)
-            finally:
-                await host.close()
+            async with _serving(host, self.addr, stop, self._ready.set_result):
+                pass
 
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
         self._thread.start()
@@ -112,16 +107,46 @@ class PrivateHost:
             self._ready.set_exception(error)
 
 
-async def _serve(host: Host, path: SocketPath, stop: asyncio.Event, on_ready: Callable[[str], None]) -> bool:
-    """Load, bind, say so, accept until `stop`; returns whether it came to listening."""
-    runner: Runner = host.runner
-    if not await _unless(stop, runner.start()):
-        return False
-    listening = path.bind()
-    on_ready(path.path)
-    await host.serve({Surface.GENERATION: listening}, stop)
-    path.unlink()
-    return True
+@contextlib.asynccontextmanager
+async def _serving(
+    host: Host, addr: str | os.PathLike[str] | None, stop: asyncio.Event, on_ready: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Claim, load, bind, accept until `stop`; inside, the host accepts no more and what was admitted still runs.
+
+    The admin socket comes first and goes last. Of the others generation is the last to come, so whoever can connect
+    to it finds the others as well.
+    """
+    pool, admin = cast(WorkerPool, host.runner), Admin(host.uids)
+    with contextlib.ExitStack() as claims:
+
+        def claim(surface: Surface) -> SocketPath:
+            return claims.enter_context(SocketPath(surface_addr(addr, surface)))
+
+        generation = claim(Surface.GENERATION)
+        telling = asyncio.create_task(admin.serve(claim(Surface.ADMIN).bind()))
+        try:
+            admin.publish(Status.LOADING_MODEL, {"phase": "checking_local", "path": pool.name})
+            if await _unless(stop, pool.start()):
+                admin.publish_capabilities(pool.name, pool.capabilities)
+                admin.watch(host.activity)
+                host.on_activity = admin.changed
+                admin.publish(Status.READY)
+                able = {Surface.EMBEDDINGS: pool.capabilities.embed, Surface.RERANK: pool.capabilities.rerank}
+                paths = {surface: claim(surface) for surface, can in able.items() if can}
+                paths[Surface.GENERATION] = generation
+                listening = {surface: path.bind() for surface, path in paths.items()}
+                on_ready(generation.path)
+                await host.serve(listening, stop)
+                for path in paths.values():
+                    path.unlink()
+                admin.publish(Status.DRAINING)
+                yield
+            else:
+                yield
+        finally:
+            telling.cancel()
+            admin.close()
+            await host.close()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -12,8 +12,10 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
+
+import msgspec
 
 from warmwire.host.connection import Connection
 from warmwire.host.hangup import HangupWatch
@@ -42,6 +44,17 @@ _TASKS: Final[dict[Surface, type[EmbedRequest] | type[RerankRequest]]] = {
 }
 
 
+class Activity(msgspec.Struct):
+    """What a host is doing: requests running or waiting, of how many at most; and counts since it started."""
+
+    capacity: int
+    outstanding: int = 0
+    answered: int = 0
+    refused: int = 0
+    sent: int = 0
+    """Messages sent: about one for each delta."""
+
+
 class Host:
     """Serves one runner to many connections. Lives in one event loop."""
 
@@ -56,19 +69,19 @@ class Host:
         self.write_timeout = write_timeout
         self.draining = False
         self.hangups = HangupWatch()
-        self._capacity = runner.workers + queue_depth
-        self._outstanding = 0
+        self.activity = Activity(capacity=runner.workers + queue_depth)
+        self.on_activity: Callable[[], None] = lambda: None
         self._sessions: set[Connection[Any]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
-        self._uids = {None, 0, os.getuid()}
+        self.uids: set[int | None] = {None, 0, os.getuid()}
 
     # ------------------------------------------------------------------ what sessions call
 
     def accept(self, session: Connection[Any]) -> bool:
         """Take in a new connection; False for another user's."""
         uid, pid = session.peer()
-        if uid not in self._uids:
+        if uid not in self.uids:
             log.warning("refused a connection of uid %s (pid %s)", uid, pid)
             return False
         self._sessions.add(session)
@@ -83,16 +96,21 @@ class Host:
         """Hold a place while a request is outstanding. Raises QueueFullError, BackendUnavailableError."""
         if self.draining:
             raise BackendUnavailableError("admission closed: the host is shutting down")
-        if self._outstanding >= self._capacity:
-            raise QueueFullError(f"queue full: {self._outstanding} requests are running or waiting; try again later")
-        self._outstanding += 1
+        activity = self.activity
+        if activity.outstanding >= activity.capacity:
+            activity.refused += 1
+            raise QueueFullError(f"queue full: {activity.outstanding} requests run or wait; try again later")
+        activity.outstanding += 1
         self._idle.clear()
+        self.on_activity()
         try:
             yield
+            activity.answered += 1
         finally:
-            self._outstanding -= 1
-            if not self._outstanding:
+            activity.outstanding -= 1
+            if not activity.outstanding:
                 self._idle.set()
+            self.on_activity()
 
     # ------------------------------------------------------------------ what owners call
 

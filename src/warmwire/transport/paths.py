@@ -50,6 +50,20 @@ def default_addr(surface: Surface = Surface.GENERATION) -> str:
     return str(default_directory() / surface)
 
 
+def surface_addr(addr: str | os.PathLike[str] | None, surface: Surface) -> str:
+    """The path of another surface of the host at `addr`: in inferd's directory by its own name, elsewhere beside it.
+
+    `/run/me/pages.sock` has its admin socket at `/run/me/pages.admin.sock`.
+    """
+    path = Path(addr or default_addr())
+    if path.name == Surface.GENERATION:
+        return str(path.with_name(surface))
+    if surface is Surface.GENERATION:
+        return str(path)
+    word = surface.removeprefix("infer.").removesuffix(".sock")
+    return str(path.with_name(f"{path.name.removesuffix('.sock')}.{word}.sock"))
+
+
 def check_path(addr: str | os.PathLike[str]) -> str:
     """The address as a string. Raises UsageError where it is empty or too long for a Unix socket."""
     path = os.fspath(addr)

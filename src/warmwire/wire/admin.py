@@ -24,6 +24,7 @@ class Status(StrEnum):
     READY = "ready"
     RESTARTING = "restarting"
     DRAINING = "draining"
+    ACTIVITY = "activity"  # ours: what is running and waiting; other readers skip it
 
 
 _encode: Final = msgspec.json.Encoder().encode

@@ -12,7 +12,9 @@
     │   ├── ToolCallError             tool_call_malformed
     │   ├── QueueFullError            queue_full
     │   ├── BackendUnavailableError   backend_unavailable
-    │   └── InternalError             internal
+    │   ├── InternalError             internal
+    │   ├── EmbedUnsupportedError     embed_unsupported
+    │   └── RerankUnsupportedError    rerank_unsupported
     ├── TruncatedError                the answer ran into `max_tokens`
     ├── StreamLostError               the connection ended before the answer did
     ├── CancelledError                this side gave the request up
@@ -40,6 +42,8 @@ class ErrorCode(StrEnum):
     ATTACHMENT_UNSUPPORTED = "attachment_unsupported"
     TOOL_CALL_MALFORMED = "tool_call_malformed"
     WIRE_VERSION_UNSUPPORTED = "wire_version_unsupported"
+    EMBED_UNSUPPORTED = "embed_unsupported"
+    RERANK_UNSUPPORTED = "rerank_unsupported"
 
 
 class WarmwireError(Exception):
@@ -110,6 +114,14 @@ class InternalError(RequestError):
     code = ErrorCode.INTERNAL
 
 
+class EmbedUnsupportedError(RequestError):
+    code = ErrorCode.EMBED_UNSUPPORTED
+
+
+class RerankUnsupportedError(RequestError):
+    code = ErrorCode.RERANK_UNSUPPORTED
+
+
 class TruncatedError(WarmwireError):
     """The answer ran into `max_tokens`; `partial` is the answer so far."""
 
@@ -146,6 +158,8 @@ _BY_CODE: dict[str, type[WarmwireError]] = {
         QueueFullError,
         BackendUnavailableError,
         InternalError,
+        EmbedUnsupportedError,
+        RerankUnsupportedError,
         FrameTooLargeError,
     )
 }

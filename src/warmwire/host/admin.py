@@ -1,0 +1,149 @@
+"""The admin socket: it is there before the model is, and tells whoever connects how far the host has come.
+
+A subscriber only listens. One that falls behind is dropped; it connects again and gets a fresh snapshot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from warmwire.host.server import Activity
+from warmwire.models.base import Capabilities
+from warmwire.transport.peer import peer_credentials
+from warmwire.wire.admin import Status, encode_status
+from warmwire.wire.messages import VERSION
+
+_MOST_BEHIND: Final = 64 << 10
+"""Bytes that may wait for a subscriber: some 256 events."""
+
+_ACTIVITY_PAUSE: Final = 0.2
+"""Seconds between two lines about activity, at least."""
+
+
+class Admin:
+    """Keeps the host's state and tells it to subscribers. Lives in the host's event loop."""
+
+    def __init__(self, uids: set[int | None]) -> None:
+        self._uids = uids
+        self._state = encode_status(Status.STARTING)
+        self._capabilities = b""
+        self._activity: Activity | None = None
+        self._announced: asyncio.TimerHandle | None = None
+        self._subscribers: set[_Subscriber] = set()
+
+    def publish(self, status: Status, details: Mapping[str, Any] | None = None) -> None:
+        """Enter a state."""
+        self._state = encode_status(status, details)
+        self._tell(self._state)
+
+    def publish_capabilities(self, label: str, capabilities: Capabilities) -> None:
+        """Say what the model can do."""
+        details = _details(label, capabilities)
+        self._capabilities = encode_status(Status.CAPABILITIES, details)
+        self._tell(self._capabilities)
+
+    def watch(self, activity: Activity) -> None:
+        """Tell of `activity` from now on; call `changed` when it has."""
+        self._activity = activity
+
+    def changed(self) -> None:
+        """The activity has changed: say so, but not too often."""
+        if self._announced is None and self._subscribers:
+            loop = asyncio.get_running_loop()
+            self._announced = loop.call_later(_ACTIVITY_PAUSE, self._announce)
+
+    async def serve(self, listening: socket.socket) -> None:
+        """Accept subscribers until cancelled."""
+        loop = asyncio.get_running_loop()
+        with listening:
+            while True:
+                try:
+                    sock, _ = await loop.sock_accept(listening)
+                    await loop.connect_accepted_socket(lambda: _Subscriber(self), sock)
+                except OSError:
+                    await asyncio.sleep(0.1)
+
+    def close(self) -> None:
+        """End every subscription."""
+        for subscriber in tuple(self._subscribers):
+            subscriber.close()
+        if self._announced is not None:
+            self._announced.cancel()
+
+    # ------------------------------------------------------------------ what subscribers call
+
+    def join(self, subscriber: _Subscriber, uid: int | None) -> bool:
+        """Take a subscriber in and tell it how things are; False for another user's."""
+        if uid not in self._uids:
+            return False
+        self._subscribers.add(subscriber)
+        subscriber.send(self._capabilities + self._state + self._activity_line())
+        return True
+
+    def leave(self, subscriber: _Subscriber) -> None:
+        """A subscriber has gone."""
+        self._subscribers.discard(subscriber)
+
+    def _announce(self) -> None:
+        self._announced = None
+        self._tell(self._activity_line())
+
+    def _activity_line(self) -> bytes:
+        return encode_status(Status.ACTIVITY, msgspec.to_builtins(self._activity)) if self._activity else b""
+
+    def _tell(self, line: bytes) -> None:
+        for subscriber in tuple(self._subscribers):
+            subscriber.send(line)
+
+
+class _Subscriber(asyncio.Protocol):
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        peer = peer_credentials(transport.get_extra_info("socket"))
+        if not self._admin.join(self, peer.uid):
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._admin.leave(self)
+
+    def eof_received(self) -> bool:
+        return True  # a subscriber has nothing to say; it may have closed its sending side
+
+    def send(self, line: bytes) -> None:
+        self._transport.write(line)
+        if self._transport.get_write_buffer_size() > _MOST_BEHIND:
+            self._transport.abort()
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+def _details(label: str, capabilities: Capabilities) -> dict[str, Any]:
+    """The keys of a capabilities line: what is not there, and `rerank` when false, is left out."""
+    details = {
+        "backend": label,
+        "wire_version": VERSION,
+        "v2": capabilities.generate,
+        "vision": capabilities.vision,
+        "audio": capabilities.audio,
+        "tools": capabilities.tools,
+        "thinking": capabilities.thinking,
+        "embed": capabilities.embed,
+        "accelerator": capabilities.accelerator,
+        "gpu_layers": capabilities.gpu_layers,
+    }
+    if capabilities.rerank:
+        details["rerank"] = True
+    for key in ("audio_sample_rate", "device_name", "vram_total_bytes"):
+        if (value := getattr(capabilities, key)) is not None:
+            details[key] = value
+    return details

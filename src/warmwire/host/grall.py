@@ -4,7 +4,8 @@ A connection with something to do waits in a queue; the loop takes one connectio
 each of its unpaced generations makes an equal share of text, and all of it leaves in one write. A turn takes about a
 millisecond, and between turns the loop reads what clients sent, so a ping never waits for more than a turn. A paced
 generation is a timer. When a client does not read, its connection leaves the queue (and its own commands wait) until
-it does; nobody else notices.
+it does; nobody else notices. A client that reads slower than we write gets smaller turns and a smaller buffer: what
+lies in front of a pong is what it has not read yet.
 """
 
 from __future__ import annotations
@@ -49,13 +50,17 @@ MAX_GENERATIONS: Final = 4096
 """Most generations that run on one connection."""
 
 TURN: Final = 8 << 10
-"""Bytes of text a connection makes in a turn."""
+"""Most bytes of text a connection makes in a turn."""
+
+_LEAST_TURN: Final = 1 << 10
+_GROW_AFTER: Final = 32
+"""Turns that a client must keep up with before its turns grow again."""
 
 _TURN_GENERATIONS: Final = 64
 """Most generations that share a turn; the others come first in the next."""
 
-_SEND_BUFFER: Final = 32 << 10
-"""Bytes the kernel may hold for a client that is slow: what a pong can have to wait for."""
+_SEND_BUFFER: Final = 4
+"""Bytes the kernel may hold for a client, per byte of text in a turn, which is three and a half on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,6 @@ class GrallHost:
     async def adopt(self, sock: socket.socket) -> None:
         """Serve a connected socket."""
         sock.setblocking(False)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         await self._loop.connect_accepted_socket(lambda: _Connection(self), sock)
 
     async def close(self) -> None:
@@ -179,6 +183,8 @@ class _Connection(asyncio.Protocol):
         self._late: list[_Running] = []
         self._queued = False
         self._paused = False
+        self._size = TURN
+        self._kept_up = 0
         self._finishing = False
         self._nap: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
@@ -187,7 +193,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=TURN)
+        self._transport.set_write_buffer_limits(high=0)
+        self._resize(TURN)
         self._host.enter(self)
         self._transport.write(PONG)
 
@@ -211,6 +218,7 @@ class _Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._paused = True
+        self._resize(max(self._size // 2, _LEAST_TURN))
         if not self._finishing:
             self._transport.pause_reading()  # or the answers to its commands would pile up
 
@@ -235,7 +243,7 @@ class _Connection(asyncio.Protocol):
         if self._paused or self._nap is not None or not self._eager:
             return
         count = min(len(self._eager), _TURN_GENERATIONS)
-        share = max(TURN // count // TOKEN * TOKEN, TOKEN)
+        share = max(self._size // count // TOKEN * TOKEN, TOKEN)
         if self._whole and any(running.delay for running in self._eager):
             count, share = 1, TOKEN
             if delay := self._eager[0].delay:
@@ -248,7 +256,10 @@ class _Connection(asyncio.Protocol):
                 del self._running[running.name]
             else:
                 self._eager.append(running)
+        self._kept_up += 1
         self._transport.write(b"".join(output))
+        if self._kept_up == _GROW_AFTER:
+            self._resize(min(self._size * 2, TURN))
         self._close_if_done()
         self._want_turn()
 
@@ -340,6 +351,14 @@ class _Connection(asyncio.Protocol):
             self._start(running)
         self._transport.write(frames)
         self._close_if_done()
+
+    def _resize(self, size: int) -> None:
+        """Make turns of `size` bytes of text from now on."""
+        self._kept_up = 0
+        if size != self._size or size == TURN:
+            self._size = size
+            sock = self._transport.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER * size)
 
     def _wake(self) -> None:
         if self._nap is not None:

@@ -279,6 +279,12 @@ def test_hidden_text_is_kept_apart() -> None:
     assert len(covered.hidden) == 12
 
 
+def test_text_under_a_watermark_is_visible() -> None:
+    text = open_source(str(DATA / "watermark.pdf")).page(0).text()
+    assert len(text.lines) == 12
+    assert text.hidden == []
+
+
 def test_absurd_pages_are_drawn_small_or_refused() -> None:
     source = open_source(str(DATA / "hostile.pdf"))
     for index in range(len(source)):

@@ -23,6 +23,9 @@ _MAX_DEPTH: Final = 12
 _THIN: Final = 3.0
 """A filled box thinner than this is a ruling line, points."""
 
+_WHOLE_PAGE: Final = 0.8
+"""A picture over this share of a page is the page itself."""
+
 _CELLS: Final = 256
 """A page's areas are summed up on a grid of so many cells along each axis."""
 
@@ -32,11 +35,13 @@ class Drawn:
     """The objects of one page. `order` gives a text object's place in the drawing order, by its address."""
 
     rules: list[Box] = field(default_factory=list)
-    images: list[tuple[int, Box]] = field(default_factory=list)
+    images: list[Box] = field(default_factory=list)
     fills: list[Box] = field(default_factory=list)
     strokes: list[Box] = field(default_factory=list)
     order: dict[int, int] = field(default_factory=dict)
     count: int = 0
+    cover: int = 0
+    """The place in that order from which on nothing is covered by an opaque picture over the whole page."""
 
 
 def address(pointer: Any) -> int:
@@ -56,7 +61,9 @@ def walk(page: Any, frame: Frame) -> Drawn:
             drawn.order[address(obj)] = drawn.count
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
             if box := _bounds(obj, matrix, frame):
-                drawn.images.append((drawn.count, box))
+                drawn.images.append(box)
+                if drawn.order and covers_page(box, frame) and _is_opaque(page, obj):
+                    drawn.cover = drawn.count
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
             _path(obj, matrix, frame, drawn)
         elif kind == pdfium.FPDF_PAGEOBJ_SHADING and (box := _bounds(obj, matrix, frame)):
@@ -111,6 +118,30 @@ def _bounds(obj: Any, matrix: Matrix, frame: Frame) -> Box | None:
         return None
     corners = [apply(matrix, x, y) for x in (left.value, right.value) for y in (bottom.value, top.value)]
     return clip(_around([frame.point(*corner) for corner in corners]), frame)
+
+
+def covers_page(box: Box, frame: Frame) -> bool:
+    """Whether a picture is the page itself, or its ground, and no figure on it."""
+    return box.area >= _WHOLE_PAGE * frame.size[0] * frame.size[1]
+
+
+def _is_opaque(page: Any, obj: Any) -> bool:
+    """Whether a picture hides what lies under it; a watermark with a mask does not."""
+    import pypdfium2
+    import pypdfium2.raw as pdfium
+
+    if pdfium.FPDFPageObj_HasTransparency(obj):
+        return False
+    raw = pdfium.FPDFImageObj_GetRenderedBitmap(page.pdf, page, obj)
+    if not raw:
+        return True
+    bitmap = pypdfium2.PdfBitmap.from_raw(raw)
+    try:
+        pixels = bitmap.to_numpy()
+        has_alpha = pixels.ndim == 3 and pixels.shape[2] == 4 and bitmap.mode.endswith("A")
+        return not has_alpha or float(pixels[:, :, 3].mean()) > 250
+    finally:
+        bitmap.close()
 
 
 def _around(points: list[tuple[float, float]]) -> Box:

@@ -9,12 +9,11 @@ from typing import Any, Final
 from warmwire.documents.pdf_chars import Char, CharReader, Style
 from warmwire.documents.pdf_frame import Frame
 from warmwire.documents.pdf_lines import lines_of
-from warmwire.documents.pdf_objects import Drawn, drawings, is_painted, paint, walk
+from warmwire.documents.pdf_objects import covers_page, drawings, is_painted, paint, walk
 from warmwire.documents.quality import text_quality
 from warmwire.documents.source import PageText
 from warmwire.layout.page import Box
 
-_BACKGROUND: Final = 0.8  # of the page: a larger picture is the page itself, not a figure
 _SMALLEST_FIGURE: Final = 0.005  # of the page
 
 
@@ -31,12 +30,10 @@ def read_page(page: Any, frame: Frame) -> PageText:
     upright = frame.turned(turn)
     if turn:
         drawn = walk(page, upright)
-    images = [box for _, box in drawn.images]
-    cover = _cover_order(drawn, upright)
-    dark = paint([*images, *drawn.fills], upright)
+    dark = paint([*drawn.images, *drawn.fills], upright)
 
     def is_seen(style: Style, box: Box) -> bool:
-        return style.visible and style.order >= cover and not (style.white and not is_painted(dark, box, upright))
+        return style.visible and style.order >= drawn.cover and not (style.white and not is_painted(dark, box, upright))
 
     lines, hidden = lines_of(characters, upright, is_seen)
     if sum(len(line.text) for line in lines if line.mono) > 0.9 * sum(len(line.text) for line in lines):
@@ -44,24 +41,18 @@ def read_page(page: Any, frame: Frame) -> PageText:
             line.mono = None
     blocks = [Box(b.left, b.top - 0.15 * b.height, b.right, b.bottom + 0.15 * b.height) for b in (x.box for x in lines)]
     area = upright.size[0] * upright.size[1]
-    figures = [box for box in images if _SMALLEST_FIGURE <= box.area / area < _BACKGROUND]
+    figures = [b for b in drawn.images if b.area >= _SMALLEST_FIGURE * area and not covers_page(b, upright)]
     return PageText(
         lines=lines,
         hidden=hidden,
         rules=drawn.rules,
         figures=[*figures, *drawings(drawn, upright)],
         coverage=float(paint(blocks, upright).mean()),
-        largest_image=float(paint(images, upright).mean()),
+        largest_image=float(paint(drawn.images, upright).mean()),
         quality=text_quality("\n".join(line.text for line in lines), reader.unmapped),
         turn=turn,
         blank=drawn.count == 0 and not characters,
     )
-
-
-def _cover_order(drawn: Drawn, frame: Frame) -> int:
-    """The place in the drawing order from which on nothing is covered by a picture over the whole page."""
-    area = frame.size[0] * frame.size[1]
-    return max((order for order, box in drawn.images if box.area >= _BACKGROUND * area), default=0)
 
 
 def _turn(characters: Sequence[Char], frame: Frame) -> int:

@@ -58,6 +58,7 @@ def rules(x: float, top: float, widths: list[float], heights: list[float]) -> st
     return "0.7 w " + " ".join(strokes) + "\n"
 
 
+GREY = "/Type/XObject/Subtype/Image/Width 48/Height 64/ColorSpace/DeviceGray/BitsPerComponent 8"
 PICTURE = "q 612 0 0 792 0 0 cm /Im Do Q\n"
 
 
@@ -72,9 +73,7 @@ class Pdf:
             for key, name in FONTS.items()
         )
         grey = bytes(90 if (x // 8 + y // 8) % 2 else 240 for y in range(64) for x in range(48))
-        image = self.stream(
-            grey, "/Type/XObject/Subtype/Image/Width 48/Height 64/ColorSpace/DeviceGray/BitsPerComponent 8"
-        )
+        image = self.stream(grey, GREY)
         self.resources = f"<</Font<<{fonts}>>/XObject<</Im {image} 0 R>>>>"
 
     def add(self, body: str | bytes) -> int:
@@ -206,6 +205,18 @@ def words() -> bytes:
     pdf.page(
         text(72, 700, "de\x01nite \x02ow of the \x01rst \x01le", 12, "F9") + spaced + pieces + bold,
         resources=pdf.resources.replace("/Font<<", f"/Font<</F9 {font} 0 R "),
+    )
+    return pdf.bytes()
+
+
+def watermark() -> bytes:
+    """Text under a picture over the whole page that can be seen through."""
+    pdf = Pdf()
+    mask = pdf.stream(bytes(40 for _ in range(48 * 64)), GREY)
+    mark = pdf.stream(bytes(90 for _ in range(48 * 64)), f"{GREY}/SMask {mask} 0 R")
+    pdf.page(
+        prose(72, 700, 12) + "q 612 0 0 792 0 0 cm /Wm Do Q\n",
+        resources=pdf.resources.replace("/XObject<<", f"/XObject<</Wm {mark} 0 R "),
     )
     return pdf.bytes()
 
@@ -354,7 +365,20 @@ def hostile() -> bytes:
 
 
 def main() -> None:
-    for make in (digital, frames, routes, nameless, words, columns, scripts, drawing, form, encrypted, hostile):
+    for make in (
+        digital,
+        frames,
+        routes,
+        nameless,
+        words,
+        watermark,
+        columns,
+        scripts,
+        drawing,
+        form,
+        encrypted,
+        hostile,
+    ):
         (HERE / f"{make.__name__}.pdf").write_bytes(make())
 
 

@@ -144,6 +144,40 @@ def test_a_whole_conversation_is_mapped(server: FakeServer, model: ChatModel) ->
     assert body["chat_template_kwargs"] == {"enable_thinking": False}
 
 
+def test_results_of_several_calls_with_a_picture(server: FakeServer, model: ChatModel) -> None:
+    server.chat(lambda x: x.events(HELLO))
+    image = image_attachment("i", np.zeros((2, 2, 3), np.uint8))
+    uses = [Block("tool_use", tool_call_id=key, name="f") for key in "ab"]
+    results = [
+        Block("tool_result", tool_call_id="a", content=[text_block("seen: "), image_block("i"), text_block("this")]),
+        Block("tool_result", tool_call_id="b"),
+    ]
+    turns = [Message("user", [text_block("q")]), Message("assistant", uses), Message("user", results)]
+    run(model, Request(messages=turns, attachments=[image], tools=[Tool("f")]))
+    _, assistant, first, second, rest = server.last.body["messages"]
+    assert assistant["content"] is None
+    assert [call["function"]["arguments"] for call in assistant["tool_calls"]] == ["{}", "{}"]
+    assert first == {"role": "tool", "tool_call_id": "a", "content": "seen: this"}
+    assert second == {"role": "tool", "tool_call_id": "b", "content": ""}
+    assert [part["type"] for part in rest["content"]] == ["image_url"]
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        (Message("assistant", [image_block("i")]), "an assistant message takes no image block"),
+        (Message("assistant", [Block("tool_use", name="f")]), "needs a tool_call_id"),
+        (Message("user", [Block("tool_use", tool_call_id="a", name="f")]), "only an assistant"),
+        (Message("user", [Block("tool_result", tool_call_id="zz")]), '"zz"'),
+        (Message("user", [Block("hologram")]), "hologram"),
+    ],
+)
+def test_messages_that_cannot_be(server: FakeServer, model: ChatModel, message: Message, says: str) -> None:
+    image = image_attachment("i", np.zeros((2, 2, 3), np.uint8))
+    with pytest.raises(InvalidRequestError, match=says):
+        run(model, Request(messages=[message], attachments=[image]))
+
+
 def test_response_format(server: FakeServer, model: ChatModel) -> None:
     server.chat(lambda x: x.events(HELLO))
     schema = {"type": "object", "properties": {}}

@@ -9,7 +9,7 @@ import pytest
 
 from warmwire.models.llama.header import read_header
 from warmwire.models.llama.options import Options, find_projector, parse_gguf_name, settle
-from warmwire.models.load import check_model
+from warmwire.models.load import check_model, with_options
 from warmwire.wire.errors import InputError, UsageError
 
 
@@ -41,6 +41,15 @@ def test_a_name_says_everything(options: Options) -> None:
 
 def test_a_question_mark_in_a_directory_is_none_of_ours() -> None:
     assert parse_gguf_name("what?/x.gguf") == (Path("what?/x.gguf"), Options())
+
+
+def test_options_are_put_behind_a_name() -> None:
+    assert with_options("x.gguf") == "x.gguf"
+    assert with_options("openai:http://h#m") == "openai:http://h#m"
+    name = with_options("dir/x.gguf?ctx=512&gpu_layers=3", ctx=1024, llama_server="/opt/llama-server")
+    assert parse_gguf_name(name) == (Path("dir/x.gguf"), Options(1024, 3, None, "/opt/llama-server"))
+    with pytest.raises(UsageError, match="pages takes no --ctx, --llama-server"):
+        with_options("pages", ctx=1, llama_server="x")
 
 
 def test_check_model_finds_files_in_odd_places(tmp_path: Path) -> None:

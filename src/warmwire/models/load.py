@@ -7,8 +7,9 @@ server (`openai:URL#MODEL`). It is all that a worker process is told, so it says
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from warmwire.models.base import Handler, Model, PageModel
 from warmwire.wire.errors import InputError, UsageError
@@ -47,6 +48,31 @@ def check_model(name: str) -> None:
 def load_model(name: str, threads: int | None = None) -> Model:
     """A loaded, warm model, computing on `threads` threads (None: all cores). Raises UsageError, InputError."""
     return _loader(name)(name, threads)
+
+
+def with_options(
+    name: str,
+    *,
+    ctx: int | None = None,
+    gpu_layers: int | None = None,
+    mmproj: str | None = None,
+    llama_server: str | None = None,
+) -> str:
+    """The name of a GGUF model with options put behind it, over those that it has. None leaves one as it is.
+
+    Raises UsageError where options are given for a model that takes none.
+    """
+    given: dict[str, Any] = {"ctx": ctx, "gpu_layers": gpu_layers, "mmproj": mmproj, "llama_server": llama_server}
+    given = {key: value for key, value in given.items() if value is not None}
+    if not given:
+        return name
+    if _loader(name) is not _load_gguf:
+        words = ", ".join("--" + key.replace("_", "-") for key in given)
+        raise UsageError(f"{name} takes no {words}; that is for GGUF models")
+    from warmwire.models.llama.options import parse_gguf_name
+
+    path, options = parse_gguf_name(name)
+    return f"{path}{replace(options, **given)}"
 
 
 def load_page_handler(name: str, threads: int | None = None) -> Handler:

@@ -71,7 +71,7 @@ class HttpUpstream:
         self._base = base.rstrip("/")
         self._key = key
         self._uds = uds
-        self._tls = ssl.create_default_context()
+        self._tls = ssl.create_default_context() if base.startswith("https:") else False
 
     def chat(self, body: dict[str, Any], take: Callable[[bytes], None], cancelled: threading.Event) -> None:
         async def stream(client: httpx.AsyncClient) -> None:

@@ -82,7 +82,11 @@ class PdfPage:
         from warmwire.documents.pdf_frame import Frame
 
         self._page = page
-        self._frame: Frame = Frame.of_page(page)
+        try:
+            self._frame: Frame = Frame.of_page(page)
+        except InputError:
+            page.close()
+            raise
 
     @property
     def size(self) -> tuple[float, float]:

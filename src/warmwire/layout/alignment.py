@@ -15,7 +15,7 @@ from statistics import median
 
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_prose, is_value, join_runs, rows_of
+from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, rows_of
 from warmwire.layout.tables import Found, Slot, build
 
 MIN_GAP = 0.7
@@ -46,10 +46,11 @@ def aligned_table(
     """
     rows = [_row(row, size) for row in rows_of(lines)]
     for group in _groups(rows, size, obstacles):
-        edges = _column_edges(group, size)
-        group = _without_crossings(group, edges)
-        if len(group) >= 2 and _is_table(group, edges, seen):
-            return _build(_merge_wrapped(group, edges, size), edges)
+        for alike in _alike(group, size):
+            edges = _column_edges(alike, size)
+            part = _without_crossings(alike, edges)
+            if len(part) >= 2 and _is_table(part, edges, seen):
+                return _build(_merge_wrapped(part, edges, size), edges)
     return None
 
 
@@ -64,42 +65,87 @@ def _row(runs: Sequence[Line], size: float) -> _Row:
 
 
 def _groups(rows: Sequence[_Row], size: float, obstacles: Sequence[Box]) -> list[list[_Row]]:
-    """Runs of rows at even steps that begin and end with several cells and have no two single ones in a row."""
-    groups: list[list[_Row]] = []
+    """Rows that follow each other closely, single cells among them where they fit under the row of several above."""
+    groups: list[list[_Row]] = [[]]
     for row in rows:
-        last = groups[-1][-1] if groups else None
+        last = groups[-1][-1] if groups[-1] else None
         near = last is not None and row.box.centre[1] - last.box.centre[1] < 3.5 * size
         apart = last is None or any(last.box.bottom < box.centre[1] < row.box.top for box in obstacles)
-        single = last is not None and len(last.cells) == 1 and len(row.cells) == 1
-        if near and not apart and not single:
+        if near and not apart and (len(row.cells) > 1 or _fits(row, groups[-1], size)):
             groups[-1].append(row)
         else:
-            groups.append([row])
+            groups.append([row] if len(row.cells) > 1 else [])
     return [part for group in groups for part in _even(group) if sum(len(row.cells) > 1 for row in part) >= 2]
 
 
+def _fits(row: _Row, group: Sequence[_Row], size: float) -> bool:
+    """Whether a single cell goes on with a cell above: within its column, and not the second alone in the first."""
+    above = next((other for other in reversed(group) if len(other.cells) > 1), None)
+    if above is None:
+        return False
+    boxes, box = above.boxes, row.box
+    place = sum(other.left <= box.left + 0.5 * size for other in boxes) - 1
+    if place < 0 or (place + 1 < len(boxes) and box.right > boxes[place + 1].left - 0.3 * size):
+        return False
+    return place > 0 or len(group[-1].cells) > 1
+
+
 def _even(group: list[_Row]) -> list[list[_Row]]:
-    """Cut a group where the step from row to row is twice the usual one, and trim single cells at its ends."""
+    """Cut a group where the step to the next row is twice the usual one, and trim single cells at its ends."""
     steps = [below.box.centre[1] - above.box.centre[1] for above, below in pairwise(group)]
-    usual = median(steps) if steps else 0.0
+    usual = median([step for step, row in zip(steps, group[1:], strict=True) if len(row.cells) > 1] or [0.0])
     parts, part = [], group[:1]
     for step, row in zip(steps, group[1:], strict=True):
         if step > 1.9 * usual:
             parts.append(part)
             part = []
         part.append(row)
-    parts.append(part)
-    for part in parts:
-        while part and len(part[0].cells) == 1:
-            part.pop(0)
-        while part and len(part[-1].cells) == 1:
-            part.pop()
-    return parts
+    return [_trimmed(part) for part in (*parts, part)]
+
+
+def _trimmed(part: list[_Row]) -> list[_Row]:
+    """A group without the single cells it begins or ends with; those that go on with a cell above stay."""
+    while part and len(part[0].cells) == 1:
+        part = part[1:]
+    while part and len(part[-1].cells) == 1 and part[-1].box.left <= part[0].boxes[0].right:
+        part = part[:-1]
+    return part
+
+
+def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
+    """Cut a group between rows of different columns: where its rest alone, or its head, has more columns than all."""
+    whole = len(_column_edges(group, size))
+    cuts = range(2, len(group) - 1)
+    rests = [(len(_column_edges(group[cut:], size)), -cut) for cut in cuts if _wide(group[cut:]) > 2]
+    heads = [(len(_column_edges(group[:cut], size)), cut) for cut in cuts if _wide(group[:cut]) > 2]
+    if rests and max(rests)[0] > whole:
+        cut = -max(rests)[1]
+        edges = _column_edges(group[cut:], size)
+        while _wide(group[cut:]) > 3 and any(_crosses(box, edges) for box in group[cut].boxes):
+            cut += 1
+    elif heads and max(heads)[0] > whole:
+        cut = max(heads)[1]
+        edges = _column_edges(group[:cut], size)
+        while _wide(group[:cut]) > 3 and any(_crosses(box, edges) for box in group[cut - 1].boxes):
+            cut -= 1
+    else:
+        return [group]
+    return [part for half in (_trimmed(group[:cut]), _trimmed(group[cut:])) if half for part in _alike(half, size)]
+
+
+def _wide(group: Sequence[_Row]) -> int:
+    return sum(len(row.cells) > 1 for row in group)
+
+
+def _crosses(box: Box, edges: Sequence[tuple[float, float]]) -> bool:
+    return len(set(_column(box, edges))) > 1
 
 
 def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float]]:
     """The strips of white between columns, from left to right: (start, end) of each."""
     rows = [row for row in group if len(row.cells) > 1]
+    if not rows:
+        return []
     allowed = 0 if len(rows) < 4 else max(1, len(rows) // 10)
     events = sorted((x, step) for row in rows for box in row.boxes for x, step in ((box.left, 1), (box.right, -1)))
     strips = []
@@ -126,16 +172,11 @@ def _without_crossings(group: list[_Row], edges: Sequence[tuple[float, float]]) 
     """The longest part of a group whose single cells stay within one column."""
     parts: list[list[_Row]] = [[]]
     for row in group:
-        if len(row.cells) == 1 and len(set(_column(row.boxes[0], edges))) > 1:
+        if len(row.cells) == 1 and _crosses(row.boxes[0], edges):
             parts.append([])
         else:
             parts[-1].append(row)
-    best = max(parts, key=len)
-    while best and len(best[-1].cells) == 1:
-        best.pop()
-    while best and len(best[0].cells) == 1:
-        best.pop(0)
-    return best
+    return _trimmed(max(parts, key=len))
 
 
 def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen: Sequence[Box]) -> bool:
@@ -144,10 +185,10 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
     for row in group:
         for cell, box in zip(row.cells, row.boxes, strict=True):
             columns[_column(box, edges)[0]].append(join_runs(cell))
-    wide = sum(len(row.cells) > 1 for row in group)
+    wide = _wide(group)
     if count < 2 or wide < 2 or sum(map(len, columns)) < 0.5 * count * len(group):
         return False
-    if any(_mostly(column, lambda line: line.text.rstrip().endswith((":", "："))) for column in columns):
+    if any(_mostly(column, lambda line: is_label(line.text)) for column in columns):
         return False
     if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
         return False

@@ -14,7 +14,7 @@ from statistics import median
 
 from warmwire.layout.alignment import aligned_table
 from warmwire.layout.page import Box, Element, Line
-from warmwire.layout.rows import bounds, is_value, same_row, size_of
+from warmwire.layout.rows import bounds, is_label, is_value, same_row, size_of
 
 Item = Line | Element
 """Something with a place: a line, or a whole element (a table, a picture) whose box is known."""
@@ -139,5 +139,5 @@ def _reads_across(left: list[Item], right: list[Item]) -> bool:
     paired = sum(any(same_row(value.box, line.box) for line in lines) for value in values)
     if paired < 0.7 * len(values) or median(len(line.text) for line in lines) > 40:
         return False
-    labels = sum(line.text.rstrip().endswith((":", "：")) for line in lines)
+    labels = sum(is_label(line.text) for line in lines)
     return labels >= 0.5 * len(lines) or sum(is_value(value.text) for value in values) >= 0.6 * len(values)

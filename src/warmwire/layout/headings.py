@@ -30,7 +30,7 @@ def is_heading(paragraph: Paragraph, following: Paragraph | None, size: float, t
     """Whether a paragraph heads what follows; `titles` are boxes where a layout model saw one."""
     text = " ".join(line.text for line in paragraph.lines).strip()
     letters = sum(char.isalpha() for char in text)
-    if letters < 2 or len(text) > 200 or len(paragraph.lines) > 3 or is_value(text):
+    if not letters or len(text) > 200 or len(paragraph.lines) > 3 or is_value(text):
         return False
     sentence = text.endswith((".", ";", ",", "。")) and len(text) > 40
     ratio = paragraph.size / size
@@ -41,6 +41,8 @@ def is_heading(paragraph: Paragraph, following: Paragraph | None, size: float, t
     if sentence or text.endswith((":", ",", ";")) or len(paragraph.lines) > 2 or len(text) > 100 or ratio < 0.94:
         return False
     backed = any(paragraph.box.intersection(box) >= 0.6 * paragraph.box.area for box in titles)
+    if ":" in text and is_value(text.split(":", 1)[1]):  # a label and its value
+        return False
     if paragraph.bold:
         return following is None or not following.bold or backed
     return backed and ratio >= 1.07

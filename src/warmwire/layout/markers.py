@@ -14,9 +14,9 @@ from enum import StrEnum
 
 from warmwire.layout.page import Line
 
-_BULLET = re.compile(r"([•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·∙⁃❑❒★])\s*(?=\S)")
+_BULLET = re.compile(r"([•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·・･∙⁃❑❒★※])\s*(?=\S)")
 _DASH = re.compile(r"([-–—*+])\s+(?=\S)")
-_BOX = re.compile(r"(\[[ xX✓✗]?\]|[☐☑☒□✅])\s*(?=\S)")
+_BOX = re.compile(r"(\[[ xX✓✗]?\]|[☐☑☒⊠⊡□✅])\s*(?=\S)")
 _COUNT = re.compile(r"(\(?)(\d{1,3}|[a-z]|[A-Z]|[ivxIVX]{2,5})([.)]|\.\))(\s*)(?=\S)")
 _CIRCLED = re.compile(r"([①-⑳])\s*(?=\S)")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
@@ -55,7 +55,7 @@ class Marker:
 def markers_of(text: str) -> list[Marker]:
     """Every way to read the start of `text` as a list marker, the likeliest first."""
     if match := _BOX.match(text):
-        checked = bool(re.search(r"[xX✓✗☑☒✅]", match[1]))
+        checked = bool(re.search(r"[xX✓✗☑☒⊠⊡✅]", match[1]))
         return [Marker(Style.CHECKED if checked else Style.UNCHECKED, match[1], text[match.end() :])]
     if match := _BULLET.match(text) or _DASH.match(text):
         return [Marker(Style.BULLET, match[1], text[match.end() :])]

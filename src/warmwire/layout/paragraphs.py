@@ -8,13 +8,13 @@ the end of a sentence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.markers import Marker, find_markers, markers_of
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_value, join_runs, rows_of, size_of
+from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
 
 MAX_SIZE_STEP = 1.13
 """Sizes of lines of one paragraph differ by less than this factor (recognised sizes are rough)."""
@@ -71,6 +71,7 @@ def join_row(row: Sequence[Line], size: float) -> list[Line]:
     joined: list[list[Line]] = []
     for run in row:
         if joined and _belongs(joined[-1][-1], run, size):
+            joined[-1][-1] = replace(joined[-1][-1], text=without_leader(joined[-1][-1].text))
             joined[-1].append(run)
         else:
             joined.append([run])
@@ -83,7 +84,7 @@ def _belongs(left: Line, right: Line, size: float) -> bool:
         return True
     if markers_of(f"{left.text} x") and len(left.text) <= 5:
         return gap < 4 * size
-    return left.text.rstrip().endswith((":", "：")) or (is_value(right.text) and not is_value(left.text))
+    return is_label(left.text) or (is_value(right.text) and not is_value(left.text))
 
 
 def _pitch(lines: Sequence[Line]) -> float:

@@ -14,6 +14,7 @@ from statistics import median
 from warmwire.layout.page import Box, Line
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_LEADER = re.compile(r"\s*(?:[.·…‥_]\s?){2,}\s*$")
 _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
 
@@ -92,6 +93,16 @@ def is_value(text: str) -> bool:
     """Whether `text` is a number, an amount, a date or a code rather than words: at least half is figures."""
     digits = sum(char.isdigit() for char in text)
     return digits > 0 and digits + len(_VALUE.findall(re.sub(r"\d", "", text))) >= 0.5 * len(text)
+
+
+def is_label(text: str) -> bool:
+    """Whether `text` points at what stands beside it: it ends in a colon or in leader dots."""
+    return text.rstrip().endswith((":", "：")) or _LEADER.search(text) is not None
+
+
+def without_leader(text: str) -> str:
+    """`text` without the dots that lead to a page number."""
+    return _LEADER.sub("", text)
 
 
 def is_prose(lines: Sequence[Line]) -> bool:

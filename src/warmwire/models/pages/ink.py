@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.models.pages.strokes import mark_of
+
 _TALL = frozenset("bdfhklijtABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ßäöüéèêàâîïôûçáíóúñ()[]{}/|!?'\"“”‘’&%$€£@#")
 _DEEP = frozenset("gjpqyçQ,;()[]{}/|@$")
 
@@ -20,11 +22,13 @@ MIN_DARKNESS = 0.15
 class Ink:
     """What the letters of a line measure: `size` is the font size as far as they show it, in pixels, `weight` the
     width of their strokes in units of the size; both 0 for a line without ink. `mark` is a bullet or check box before
-    the letters, or empty."""
+    the letters, or empty; `start` and `end` are where the ink begins and ends, 0 to 1 along the line."""
 
     size: float = 0.0
     weight: float = 0.0
     mark: str = ""
+    start: float = 0.0
+    end: float = 1.0
 
 
 def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
@@ -36,8 +40,11 @@ def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
     ink = np.asarray(mask, np.bool_)
     if ink.mean() > 0.5:  # light letters on a dark ground
         ink, grey = np.logical_not(ink), 255 - grey
-    mark, start = _mark(ink, places)
-    return replace(_letters(ink[:, start:], grey[:, start:], text), mark=mark)
+    mark, letters = _mark(ink, places)
+    columns = np.flatnonzero(ink.any(axis=0))
+    start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, ink.shape[1])
+    found = _letters(ink[:, letters:], grey[:, letters:], text)
+    return replace(found, mark=mark, start=float(start) / ink.shape[1], end=float(end) / ink.shape[1])
 
 
 def _letters(ink: NDArray[np.bool_], grey: NDArray[np.uint8], text: str) -> Ink:
@@ -89,11 +96,5 @@ def _mark(ink: NDArray[np.bool_], places: Sequence[float]) -> tuple[str, int]:
     if not len(after) or after[0] < 0.25 * size or places[0] * ink.shape[1] < end + 0.1 * size:
         return "", 0
     rows = np.flatnonzero(ink[:, start:end].any(axis=1))
-    height, width = int(rows[-1] - rows[0]) + 1, end - start
-    if not 0.15 * size <= width <= 1.2 * size or not 0.15 * size <= height <= 1.2 * size:
-        return "", 0
-    blob = ink[rows[0] : rows[-1] + 1, start:end]
-    if float(blob.mean()) > 0.6 or min(height, width) < 0.45 * size:
-        return "•", end
-    inner = blob[height // 4 : -(height // 4), width // 4 : -(width // 4)]
-    return ("☑" if inner.size and float(inner.mean()) > 0.15 else "☐"), end
+    mark = mark_of(ink[rows[0] : rows[-1] + 1, start:end], size)
+    return mark, end if mark else 0

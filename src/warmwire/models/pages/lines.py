@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.models.pages.engines import Pixels, Quads, Reading
 from warmwire.models.pages.ink import measure
+from warmwire.models.pages.strokes import Mark
 
 BOLD = 1.2
 """Strokes this much wider than the page's usual ones, for the letters' size, are bold."""
@@ -82,5 +85,16 @@ def read_lines(
         if reading.text.strip():
             size = ink.size * box.height / image.shape[0] or box.height
             bold = ink.weight > BOLD * usual if ink.weight else None
-            lines.append(Line(box, text, reading.confidence, size, bold))
+            place = Box(box.left + ink.start * box.width, box.top, box.left + ink.end * box.width, box.bottom)
+            lines.append(Line(place, text, reading.confidence, size, bold))
     return lines
+
+
+def with_marks(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line]:
+    """Lines with the marks that stand before them, unless they open with one of their own."""
+    return [
+        line
+        if mark is None or markers_of(line.text)
+        else replace(line, text=f"{mark.text} {line.text}", box=replace(line.box, left=mark.left))
+        for line, mark in zip(lines, marks, strict=True)
+    ]

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from warmwire.layout.doctags import write_elements
-from warmwire.layout.page import Box, Element, Kind, Line, Region
+from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 from warmwire.models.base import Report
 from warmwire.models.images import Image
 from warmwire.models.pages.engines import Engines
 from warmwire.models.pages.geometry import Frame, skew_of, straight_boxes, straight_image, upright
-from warmwire.models.pages.lines import crop, read_lines, split_at_rules
-from warmwire.models.pages.strokes import find_rules
+from warmwire.models.pages.lines import crop, read_lines, split_at_rules, with_marks
+from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 
 
 class PageReader:
@@ -84,11 +84,14 @@ class PageReader:
         straight = straight_image(page, frame.skew)
         boxes = straight_boxes(quads, frame)
         regions = self._engines.regions(straight)
-        rules = find_rules(straight, _size(boxes))
+        ink = ink_of(straight, _size(boxes))
+        rules = find_rules(ink, _size(boxes))
         if cancelled.is_set():
             return None
         quads, boxes = split_at_rules(quads, boxes, rules)
         lines = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
+        lines = with_marks(lines, find_marks(ink, [line.box for line in lines]))
+        regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, boxes)]
         return None if cancelled.is_set() else Sight(frame, lines, regions, rules)
 
 

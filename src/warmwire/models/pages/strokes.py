@@ -1,6 +1,9 @@
-"""Ruling lines in a picture of a page: long, thin, straight and dark, level or upright."""
+"""What is drawn on a page besides letters: ruling lines, pictures, and bullets that stand apart from their text."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +14,25 @@ MAX_RULES = 2000
 """More strokes than that are a pattern; the longest are kept."""
 
 
-def find_rules(image: NDArray[np.uint8], size: float) -> list[Box]:
-    """Ruling lines of an upright page, shape (height, width, 3), as thin boxes; `size` is the body size in pixels."""
+Ink = NDArray[np.uint8]
+"""Where a page is darker than its neighbourhood: shape (height, width), 255 for ink and 0 for paper."""
+
+MIN_DRAWING = 0.006
+"""Least share of a picture's area that is ink, text not counted."""
+
+
+def ink_of(image: NDArray[np.uint8], size: float) -> Ink:
+    """The ink of a page, shape (height, width, 3); `size` is the body size in pixels."""
     import cv2
 
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     window = 2 * max(7, round(0.8 * size)) + 1
     ink = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window, 12)
+    return np.asarray(ink, np.uint8)
+
+
+def find_rules(ink: Ink, size: float) -> list[Box]:
+    """Ruling lines of an upright page as thin boxes: long, thin, straight, level or upright."""
     length = max(12, round(1.6 * size))
     thick = max(4.0, 0.3 * size)
     return [*_rules(ink, length, thick, level=True), *_rules(ink, length, thick, level=False)][:MAX_RULES]
@@ -37,3 +52,66 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
         if along >= 1.2 * length and across <= thick + 0.01 * along:
             found.append(Box(float(left), float(top), float(left + width), float(top + height)))
     return sorted(found, key=lambda box: -max(box.width, box.height))
+
+
+def is_drawn(ink: Ink, box: Box, lines: Sequence[Box]) -> bool:
+    """Whether there is anything in `box` besides text: a layout model takes a loose table for a picture."""
+    left, top, right, bottom = (max(0, round(side)) for side in (box.left, box.top, box.right, box.bottom))
+    part = ink[top:bottom, left:right].copy()
+    for line in lines:
+        rows = slice(max(0, round(line.top) - top), max(0, round(line.bottom) - top))
+        part[rows, max(0, round(line.left) - left) : max(0, round(line.right) - left)] = 0
+    return part.size > 0 and int(np.count_nonzero(part)) >= MIN_DRAWING * part.size
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A bullet or check box that stands before a line, and its left edge."""
+
+    text: str
+    left: float
+
+
+def find_marks(ink: Ink, boxes: Sequence[Box]) -> list[Mark | None]:
+    """For each line the mark that stands alone before it. One mark is a speck; two under each other are a list."""
+    marks = [_mark(ink, box, boxes) for box in boxes]
+    found: list[Mark | None] = []
+    for i, (mark, box) in enumerate(zip(marks, boxes, strict=True)):
+        others = [other.left for j, other in enumerate(marks) if other is not None and j != i]
+        alone = mark is None or not any(abs(mark.left - left) < 0.4 * box.height for left in others)
+        found.append(None if alone else mark)
+    return found
+
+
+def _mark(ink: Ink, box: Box, boxes: Sequence[Box]) -> Mark | None:
+    high = box.height
+    start, end = max(0, round(box.left - 2.4 * high)), max(0, round(box.left - 0.05 * high))
+    top, bottom = max(0, round(box.top + 0.08 * high)), round(box.bottom - 0.08 * high)
+    strip = Box(start, top, end, bottom)
+    if any(other is not box and other.intersection(strip) > 0.05 * strip.area for other in boxes):
+        return None
+    part = ink[top:bottom, start:end] > 0
+    columns = np.flatnonzero(part.any(axis=0))
+    rows = np.flatnonzero(part.any(axis=1))
+    if not len(columns) or columns[0] == 0 or part.shape[1] - columns[-1] < 0.2 * high:
+        return None
+    blob = part[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    text = mark_of(blob, 0.7 * high)
+    return Mark(text, float(start + columns[0])) if text else None
+
+
+def mark_of(blob: NDArray[np.bool_], size: float) -> str:
+    """What a blob of ink is as a list marker beside text of `size`: a bullet, a dash, a check box, or nothing."""
+    height, width = blob.shape
+    if width > 1.2 * size or height > 1.2 * size or width < 0.15 * size:
+        return ""
+    filled = float(blob.mean())
+    if height < 0.15 * size:
+        return "–" if filled > 0.7 and width > 3 * height else ""
+    if filled > 0.6 and 0.5 < width / height < 2:
+        return "•"
+    edges = (blob[:3].any(axis=0), blob[-3:].any(axis=0), blob[:, :3].any(axis=1), blob[:, -3:].any(axis=1))
+    if min(width, height) < 0.45 * size or min(float(edge.mean()) for edge in edges) < 0.8:
+        return ""
+    inner = blob[height // 4 : -(height // 4), width // 4 : -(width // 4)]
+    return "☑" if float(inner.mean()) > 0.15 else "☐"

@@ -101,6 +101,11 @@ def test_standard_input_and_output() -> None:
     assert done.stdout.startswith(b"Log Books of the Harbour\n")
 
 
+def test_several_files_follow_each_other() -> None:
+    one = run("ocr", "digital.pdf").stdout
+    assert run("ocr", "digital.pdf", "digital.pdf").stdout == one + b"\n" + one
+
+
 def test_json_carries_the_records() -> None:
     done = run("ocr", "frames.pdf", "--format", "json", "--pages", "2,5-")
     records = json.loads(done.stdout)["warmwire"]["pages"]

@@ -52,6 +52,7 @@ class Targets:
 
     def __init__(self, files: Sequence[str], output: str, form: Format) -> None:
         self.form = form
+        self._between = b""
         self._paths: dict[str, Path | None] = dict.fromkeys(files)
         if output == _STDOUT:
             if len(files) > 1 and form not in (Format.MD, Format.TEXT):
@@ -73,7 +74,8 @@ class Targets:
         path = self._paths[file]
         data = text.encode(errors="replace")  # a file's name may hold what no text can
         if path is None:
-            typer.echo(data, nl=False)
+            typer.echo(self._between + data, nl=False)
+            self._between = b"\n"
             return
         try:
             _write_whole(path.resolve(), data)

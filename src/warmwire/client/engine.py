@@ -219,4 +219,5 @@ def _page_request(id: str, image: Image, prompt: str, max_tokens: int | None) ->
 
 
 def _truncated(max_tokens: int | None, text: str) -> TruncatedError:
-    return TruncatedError(f"the answer was cut at max_tokens {max_tokens}", partial=text)
+    bound = "the model's own bound" if max_tokens is None else f"max_tokens {max_tokens}"
+    return TruncatedError(f"the answer was cut at {bound}", partial=text)

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.bridge import bridge
 from warmwire.cli.inspect import inspect
 from warmwire.cli.ipc import ipc
 from warmwire.cli.merge import merge
@@ -24,6 +25,7 @@ from warmwire.cli.yaml import yaml
 app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(no_args_is_help=True)(ocr)
 app.command(no_args_is_help=True)(serve)
+app.command()(bridge)
 for verb in (train, run, inspect, yaml, merge, ipc):
     app.command(no_args_is_help=True)(verb)
 

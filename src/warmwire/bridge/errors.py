@@ -1,0 +1,64 @@
+"""Errors in the OpenAI format: one JSON object, and the HTTP status that tells clients whether to try again."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any, Final
+
+from warmwire.client import (
+    AttachmentError,
+    BackendUnavailableError,
+    DialError,
+    EmbedUnsupportedError,
+    FrameTooLargeError,
+    InvalidRequestError,
+    ProtocolError,
+    QueueFullError,
+    RerankUnsupportedError,
+    StreamLostError,
+    UsageError,
+    WarmwireError,
+    WireVersionError,
+)
+
+RETRY_AFTER: Final = {"Retry-After": "1"}
+"""A queue moves and a host starts within seconds; the wire does not say when."""
+
+_STATUS: Final[tuple[tuple[type[WarmwireError], int], ...]] = (
+    (InvalidRequestError, HTTPStatus.BAD_REQUEST),
+    (AttachmentError, HTTPStatus.BAD_REQUEST),
+    (EmbedUnsupportedError, HTTPStatus.BAD_REQUEST),
+    (RerankUnsupportedError, HTTPStatus.BAD_REQUEST),
+    (UsageError, HTTPStatus.BAD_REQUEST),
+    (FrameTooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    (QueueFullError, HTTPStatus.TOO_MANY_REQUESTS),
+    (BackendUnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (StreamLostError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (DialError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (WireVersionError, HTTPStatus.BAD_GATEWAY),
+    (ProtocolError, HTTPStatus.BAD_GATEWAY),
+)
+"""The first class that fits counts; what fits none is internal, 500."""
+
+_TYPES: Final = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+
+def status_of(error: WarmwireError) -> int:
+    """The HTTP status of an error."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def code_of(error: WarmwireError) -> str:
+    """The wire's code. What a host said that is no answer is the host's fault, not the request's."""
+    return "bad_gateway" if status_of(error) == HTTPStatus.BAD_GATEWAY else error.code.value
+
+
+def error_body(error: WarmwireError) -> dict[str, Any]:
+    """The JSON of an error."""
+    return plain_error(status_of(error), code_of(error), str(error))
+
+
+def plain_error(status: int, code: str, message: str) -> dict[str, Any]:
+    """The JSON of an error that only HTTP knows."""
+    kind = _TYPES.get(status) or ("invalid_request_error" if status < 500 else "server_error")
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -1,0 +1,141 @@
+"""One request over HTTP: its body, its client, its answer.
+
+An answer is one JSON body or a stream of events, and always ends in exactly one way: whole, with an error, or with its
+client gone. An error after the first event is an event too, and no [DONE] follows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Send
+
+from warmwire.bridge.errors import RETRY_AFTER, error_body, status_of
+from warmwire.client import FrameTooLargeError, WarmwireError
+
+MAX_BODY: Final = 64 << 20
+"""Most bytes of one request's body."""
+
+WRITE_TIMEOUT: Final = 60.0
+"""Seconds a client may leave its answer unread, as at a host."""
+
+_encode: Final = msgspec.json.Encoder().encode
+_EVENT_HEADERS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",  # proxies are asked to pass events on as they come
+}
+_LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+"""Characters that are no line ends in an event stream, but are taken for ones by clients that split decoded text."""
+
+
+class Output:
+    """The answer to one request."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun = self._ended = False
+
+    async def json(self, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        """A whole answer."""
+        await self.body(_encode(value), "application/json", status, headers)
+
+    async def body(
+        self, data: bytes, media_type: str, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """A whole answer of any kind."""
+        head = {"Content-Type": media_type, "Content-Length": str(len(data)), **(headers or {})}
+        await self._begin(status, head)
+        await self._write(data, more=False)
+
+    async def event(self, value: Any) -> None:
+        """One event of a stream; the first one begins it."""
+        data = _encode(value)
+        if not data.isascii():
+            for raw, escaped in _LINE_ENDS:
+                data = data.replace(raw, escaped)
+        await self._event(data)
+
+    async def done(self) -> None:
+        """The end of a stream that is complete."""
+        await self._event(b"[DONE]")
+        await self._write(b"", more=False)
+
+    async def error(self, error: WarmwireError) -> None:
+        """The end of an answer that failed, whatever has been sent of it. What a client has not seen goes along."""
+        if self._ended:
+            return
+        body = error_body(error)
+        if self._begun:
+            await self.event(body)
+            await self._write(b"", more=False)
+            return
+        if error.partial:
+            body["error"]["partial"] = error.partial
+        status = status_of(error)
+        await self.json(body, status, RETRY_AFTER if status in (429, 503) else None)
+
+    async def _event(self, data: bytes) -> None:
+        if not self._begun:
+            await self._begin(200, _EVENT_HEADERS)
+        await self._write(b"data: " + data + b"\n\n", more=True)
+
+    async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self._begun = True
+        raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        await self._put({"type": "http.response.start", "status": status, "headers": raw})
+
+    async def _write(self, data: bytes, *, more: bool) -> None:
+        self._ended = not more
+        await self._put({"type": "http.response.body", "body": data, "more_body": more})
+
+    async def _put(self, message: dict[str, Any]) -> None:
+        """Raises ClientDisconnect for a client that does not read."""
+        try:
+            async with asyncio.timeout(WRITE_TIMEOUT):
+                await self._send(message)
+        except TimeoutError:
+            raise ClientDisconnect from None
+
+
+async def read_body(request: Request) -> bytes:
+    """The body. Raises FrameTooLargeError as soon as it is known to be over `MAX_BODY`, and ClientDisconnect."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > MAX_BODY:
+        raise _too_large()
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MAX_BODY:
+            raise _too_large()
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _too_large() -> FrameTooLargeError:
+    return FrameTooLargeError(f"the body is larger than {MAX_BODY} bytes")
+
+
+async def unless_gone(receive: Receive, work: Coroutine[Any, Any, None]) -> None:
+    """Do the work, or cancel it the moment the client leaves, with ClientDisconnect. Raises what the work raises."""
+    working = asyncio.create_task(work)
+    watching = asyncio.create_task(_watch(receive))
+    try:
+        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        working.result()
+    finally:
+        for task in (working, watching):
+            task.cancel()
+        await asyncio.gather(working, watching, return_exceptions=True)
+
+
+async def _watch(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,91 @@
+"""Running the bridge: the address it may have, and its life until a signal."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import re
+import signal
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import uvicorn
+
+from warmwire.bridge.app import make_app
+from warmwire.client import ListenError, UsageError
+
+DRAIN_TIMEOUT: Final = 10
+"""Seconds that requests under way get when the bridge is told to stop."""
+
+_KEEP_ALIVE: Final = 60
+_LISTEN: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]+)):(?P<port>\d{1,5})")
+
+
+def run_bridge(
+    addr: str | None, listen: str, *, key: str | None = None, on_ready: Callable[[str], None] = lambda url: None
+) -> None:
+    """Serve until SIGTERM or SIGINT; `on_ready` gets the URL once a connect succeeds.
+
+    Raises UsageError for an address that is none, or that is not loopback while there is no key; ListenError where it
+    cannot be had.
+    """
+    with bind(listen, open_to_all=key is not None) as sock:
+        # uvicorn takes the signals over while it runs, and raises them once more when it has ended.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)
+        config = uvicorn.Config(
+            make_app(addr, key),
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=DRAIN_TIMEOUT,
+        )
+        host, port = sock.getsockname()[:2]
+        on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1")
+        uvicorn.Server(config).run(sockets=[sock])
+
+
+def key_from(variable: str | None) -> str | None:
+    """The API key in an environment variable. Raises UsageError where the variable is named and holds none."""
+    if variable is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise UsageError(f"the variable {variable} holds no API key; set it, or leave --api-key-env out")
+    return key
+
+
+def bind(listen: str, *, open_to_all: bool = False) -> socket.socket:
+    """A listening socket at HOST:PORT; port 0 takes a free one. Raises UsageError, ListenError."""
+    match = _LISTEN.fullmatch(listen)
+    if match is None or int(match["port"]) > 0xFFFF:
+        raise UsageError(f"not HOST:PORT: {listen!r}; write 127.0.0.1:8080 or [::1]:8080")
+    name = match["six"] or match["name"]
+    try:
+        found = socket.getaddrinfo(name, int(match["port"]), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        raise ListenError(f"cannot listen at {listen}: {name} is no address of this machine ({error})") from None
+    family, kind, protocol, _, address = found[0]
+    if not open_to_all and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+        raise UsageError(
+            f"{listen} can be reached from other machines: set an API key in a variable and name it by --api-key-env,"
+            " or listen at 127.0.0.1"
+        )
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(128)
+    except OSError as error:
+        sock.close()
+        raise ListenError(f"cannot listen at {listen}: {error.strerror}; choose another port by --listen") from None
+    return sock

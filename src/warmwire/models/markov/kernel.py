@@ -148,11 +148,13 @@ def scatter(
     ranges: cython.longlong[::1],
     depth: cython.Py_ssize_t,
     cursors: cython.longlong[::1],
+    steps: cython.longlong[::1],
     keys: cython.ulonglong[::1],
 ) -> None:
     """Write one key per position into its bucket; depth 1 to 8, text[p - 8] must exist.
 
-    A key is the other context bytes, the latest highest, then the byte that follows in the low eight bits.
+    A key is the context bytes but the last, the latest highest, then the byte that follows in the low eight bits.
+    A bucket is written from its cursor on, in its step: 1, or 0 to write every key of it to one place, unwanted.
     """
     k: cython.Py_ssize_t
     p: cython.Py_ssize_t
@@ -169,7 +171,7 @@ def scatter(
                 key = (wrap(w << 8) & mask) | text[p]
                 bucket = ((w >> 56) << 8) | (key >> 56)
                 keys[cursors[bucket]] = key
-                cursors[bucket] += 1
+                cursors[bucket] += steps[bucket]
 
 
 def scatter_ranks(
@@ -179,6 +181,7 @@ def scatter_ranks(
     span: cython.Py_ssize_t,
     depth: cython.Py_ssize_t,
     cursors: cython.longlong[::1],
+    steps: cython.longlong[::1],
     keys: cython.ulonglong[::1],
 ) -> None:
     """`scatter` for deep contexts: a key is the ranks of their latest and of their earliest `span` bytes, 28 bits each.
@@ -197,7 +200,7 @@ def scatter_ranks(
                 late = ranks[p - span]
                 early = ranks[p - depth]
                 keys[cursors[bucket]] = (late << 36) | (early << 8) | text[p]
-                cursors[bucket] += 1
+                cursors[bucket] += steps[bucket]
 
 
 def words(text: cython.uchar[::1], out: cython.ulonglong[::1]) -> None:

@@ -11,13 +11,14 @@ Text beyond the memory allowed is taken in chunks; each becomes a small model in
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -41,8 +42,9 @@ _SHALLOW_COST: Final = 12
 _DEEP_COST: Final = 40
 """Bytes of memory per byte of text: the text and its keys, or also words, ranks and a hash table."""
 _MOST_RANKS: Final = (1 << 28) - 4096
-_PIECE: Final = 1 << 18
-_AHEAD: Final = 8
+_GROUP: Final = 1 << 28
+"""Most bytes of records that a thread makes at once, as long as the text is small enough for that."""
+_WORTH_SHARING: Final = 1 << 18
 _READ: Final = 1 << 24
 
 
@@ -123,20 +125,21 @@ def _pieces(
     room = min(memory // (_SHALLOW_COST if depth <= _SHALLOW else _DEEP_COST), _MOST_RANKS)
     if total is not None:
         room = min(room, total + (depth + _SHALLOW) * len(files) + 1)
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    jobs = jobs or os.cpu_count() or 1
+    with ThreadPoolExecutor(jobs) as pool:
         chunks = read_chunks(files, depth, room, separate, lambda done: report("reading", done, total))
         chunk = next(chunks, None)
         if chunk is None:
             raise InputError("nothing to learn from: the training text is empty")
         if chunk.last:
-            yield from records(chunk, depth, pool, report)
+            yield from records(chunk, depth, pool, jobs, report)
             return
         with tempfile.TemporaryFile(dir=spill, buffering=0) as file:
             bounds = [HEADER_SIZE]
             try:
                 file.seek(HEADER_SIZE)
                 for part in chain([chunk], chunks):
-                    for _, _, piece in records(part, depth, pool, report):
+                    for _, _, piece in records(part, depth, pool, jobs, report):
                         write_all(file, piece.data)
                     bounds.append(file.tell())
             except OSError as error:
@@ -182,64 +185,88 @@ def read_chunks(
 
 
 def records(
-    chunk: Chunk, depth: int, pool: ThreadPoolExecutor, report: Callable[[str, int, int | None], None]
+    chunk: Chunk, depth: int, pool: ThreadPoolExecutor, jobs: int, report: Callable[[str, int, int | None], None]
 ) -> Iterator[Piece]:
-    """The records of one chunk of text, in order, made by the threads of `pool`."""
-    text, ranges = chunk.text[: chunk.size], np.array(chunk.ranges, np.int64).data
-    keys = np.empty(chunk.positions, np.uint64)
-    counts = np.zeros(1 << 16, np.int64)
-    kernel.histogram(text.data, ranges, depth, counts.data)
-    bounds = [0, *np.cumsum(counts).tolist()]
-    cursors = np.array(bounds[:-1], np.int64).data
-    span, places = 0, np.zeros(1, np.int64)
-    if depth <= _SHALLOW:
-        kernel.scatter(text.data, ranges, depth, cursors, keys.data)
-    else:
-        span, ranks, places = _rank(text, depth)
-        kernel.scatter_ranks(
-            text.data, ranges, ranks.data, span, depth, cursors, keys.data
-        )  # fmt: skip
-        del ranks
+    """The records of one chunk of text, in order.
 
-    def sort(last: int) -> int:
-        for bucket in np.flatnonzero(counts[last << 8 : (last + 1) << 8] > 1).tolist():
-            keys[bounds[last << 8 | bucket] : bounds[(last << 8 | bucket) + 1]].sort()
-        return int(totals[last])
+    Neighbouring buckets form groups. A thread that takes a group goes through the text for the group's keys only:
+    that is cheaper than to have all keys in memory at once, and needs nobody else.
+    """
+    sorter = _Sorter(chunk, depth)
+    total = chunk.positions
+    most = max(_GROUP // (6 + depth), total // max(8, 4 * jobs))
+    groups = max(-(-total // most), jobs if total > _WORTH_SHARING else 1)
+    cuts = np.searchsorted(np.cumsum(sorter.counts), [total * i // groups for i in range(1, groups)]) + 1
+    bounds = sorted({0, *cuts.tolist(), len(sorter.counts)})
+    done = 0
+    waiting: deque[Future[tuple[int, list[Piece]]]] = deque()
+    for first, end in pairwise(bounds):
+        waiting.append(pool.submit(sorter.group, first, end))
+        if len(waiting) <= jobs and end < bounds[-1]:
+            continue
+        while waiting and (len(waiting) > jobs or end == bounds[-1]):
+            size, pieces = waiting.popleft().result()
+            yield from pieces
+            done += size
+            report("sorting", done, total)
 
-    def emit(last: int, begin: int, end: int) -> Piece:
-        part = keys[begin:end].data
+
+class _Sorter:
+    """The keys of a chunk, a group of buckets at a time. `counts` says how many keys each bucket has."""
+
+    def __init__(self, chunk: Chunk, depth: int) -> None:
+        self._text = chunk.text[: chunk.size]
+        self._ranges = np.array(chunk.ranges, np.int64)
+        self._depth = depth
+        self.counts = np.zeros(1 << 16, np.int64)
+        kernel.histogram(self._text.data, self._ranges.data, depth, self.counts.data)
+        self._span, self._ranks, self._places = 0, np.zeros(0, np.uint32), np.zeros(1, np.int64)
+        if depth > _SHALLOW:
+            self._span, self._ranks, self._places = _rank(self._text, depth)
+        self._spare: list[NDArray[np.uint64]] = []
+
+    def group(self, first: int, end: int) -> tuple[int, list[Piece]]:
+        """How many keys there are in the buckets from `first` to `end`, and their records."""
+        counts = self.counts[first:end]
+        bounds = [0, *np.cumsum(counts).tolist()]
+        keys = self._buffer(bounds[-1] + 1)
+        # The keys of all other buckets go to the place behind the last.
+        cursors, steps = np.full(1 << 16, bounds[-1], np.int64), np.zeros(1 << 16, np.int64)
+        cursors[first:end], steps[first:end] = bounds[:-1], 1
+        text, ranges, depth = self._text.data, self._ranges.data, self._depth
+        if self._span:
+            kernel.scatter_ranks(
+                text, ranges, self._ranks.data, self._span, depth, cursors.data, steps.data, keys.data
+            )  # fmt: skip
+        else:
+            kernel.scatter(text, ranges, depth, cursors.data, steps.data, keys.data)
+        for bucket in np.flatnonzero(counts > 1).tolist():
+            keys[bounds[bucket] : bounds[bucket + 1]].sort()
+        pieces = []
+        for last in range(first >> 8, (end + 255) >> 8):
+            begin = bounds[max(last << 8, first) - first]
+            stop = bounds[min((last + 1) << 8, end) - first]
+            if begin < stop:
+                pieces.append(self._emit(last, keys[begin:stop]))
+        self._spare.append(keys)
+        return bounds[-1], pieces
+
+    def _emit(self, last: int, keys: NDArray[np.uint64]) -> Piece:
         tally = np.zeros(2, np.int64)
-        kernel.count_records(part, tally.data)
-        nodes, weights = int(tally[0]), int(tally[1])
-        out = np.empty(nodes * (1 + depth) + weights * 5 + 8, np.uint8)
-        kernel.emit(part, last, depth, text.data, places.data, span, out.data)
+        kernel.count_records(keys.data, tally.data)
+        nodes, weights = tally.tolist()
+        out = np.empty(nodes * (1 + self._depth) + weights * 5 + 8, np.uint8)
+        kernel.emit(keys.data, last, self._depth, self._text.data, self._places.data, self._span, out.data)
         return nodes, weights, out[:-8]
 
-    totals = counts.reshape(256, 256).sum(axis=1)
-    filled = np.flatnonzero(totals).tolist()
-    sorted_ = 0
-    for count in pool.map(sort, sorted(filled, key=lambda last: -totals[last])):
-        sorted_ += count
-        report("sorting", sorted_, len(keys))
-    waiting: deque[Future[Piece]] = deque()
-    for last in filled:
-        for begin, end in _cuts(keys, bounds[last << 8], bounds[(last + 1) << 8]):
-            waiting.append(pool.submit(emit, last, begin, end))
-            if len(waiting) > _AHEAD:
-                yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
-def _cuts(keys: NDArray[np.uint64], begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Divide the sorted keys of one last byte into pieces of at least `_PIECE` keys, never within a context."""
-    while begin < end:
-        cut = min(begin + _PIECE, end)
-        if cut < end:
-            context = int(keys[cut - 1]) >> 8
-            cut += int(np.searchsorted(keys[cut:end], np.uint64((context << 8) | 255), "right"))
-        yield begin, cut
-        begin = cut
+    def _buffer(self, size: int) -> NDArray[np.uint64]:
+        """Room for `size` keys, used before if possible: fresh memory costs as much as filling it."""
+        while self._spare:
+            with contextlib.suppress(IndexError):  # another thread was quicker
+                keys = self._spare.pop()
+                if len(keys) >= size:
+                    return keys
+        return np.empty(size + size // 8, np.uint64)
 
 
 def _rank(text: NDArray[np.uint8], depth: int) -> tuple[int, NDArray[np.uint32], NDArray[np.int64]]:

@@ -216,3 +216,20 @@ class TestHosts:
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_the_bot_of_the_manual(path: str) -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "markov.md").read_text()
+    program = manual.partition("A bot in ten lines")[2].partition("```python\n")[2].partition("```")[0]
+    assert len(program.strip().splitlines()) <= 10
+    host = TestHosts().ipc(path)
+    try:
+        script = program.replace("/tmp/book.sock", path)
+        said = subprocess.run(
+            [sys.executable, "-c", script], input=b"what about b\n\n", capture_output=True, timeout=60
+        )
+        assert said.returncode == 0, said.stderr
+        assert said.stdout.count(b"\n") == 2
+    finally:
+        host.terminate()
+        host.communicate(timeout=PATIENCE)

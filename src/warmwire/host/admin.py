@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from warmwire.host.hangup import HangupWatch
 from warmwire.host.server import Activity
 from warmwire.models.base import Capabilities
 from warmwire.transport.peer import peer_credentials
@@ -22,14 +23,18 @@ _MOST_BEHIND: Final = 64 << 10
 """Bytes that may wait for a subscriber: some 256 events."""
 
 _ACTIVITY_PAUSE: Final = 0.2
-"""Seconds between two lines about activity, at least."""
+"""Seconds between a change of activity and the line about it, which gathers what else changes meanwhile."""
+
+_HEARTBEAT: Final = 1.0
+"""Seconds between two lines about activity while requests are under way: their messages are counted in it."""
 
 
 class Admin:
     """Keeps the host's state and tells it to subscribers. Lives in the host's event loop."""
 
-    def __init__(self, uids: set[int | None]) -> None:
+    def __init__(self, uids: set[int | None], hangups: HangupWatch) -> None:
         self._uids = uids
+        self.hangups = hangups
         self._state = encode_status(Status.STARTING)
         self._capabilities = b""
         self._activity: Activity | None = None
@@ -53,9 +58,7 @@ class Admin:
 
     def changed(self) -> None:
         """The activity has changed: say so, but not too often."""
-        if self._announced is None and self._subscribers:
-            loop = asyncio.get_running_loop()
-            self._announced = loop.call_later(_ACTIVITY_PAUSE, self._announce)
+        self._announce_in(_ACTIVITY_PAUSE)
 
     async def serve(self, listening: socket.socket) -> None:
         """Accept subscribers until cancelled."""
@@ -83,15 +86,23 @@ class Admin:
             return False
         self._subscribers.add(subscriber)
         subscriber.send(self._capabilities + self._state + self._activity_line())
+        if self._activity is not None and self._activity.outstanding:
+            self._announce_in(_HEARTBEAT)
         return True
 
     def leave(self, subscriber: _Subscriber) -> None:
         """A subscriber has gone."""
         self._subscribers.discard(subscriber)
 
+    def _announce_in(self, seconds: float) -> None:
+        if self._announced is None and self._subscribers:
+            self._announced = asyncio.get_running_loop().call_later(seconds, self._announce)
+
     def _announce(self) -> None:
         self._announced = None
         self._tell(self._activity_line())
+        if self._activity is not None and self._activity.outstanding:
+            self._announce_in(_HEARTBEAT)
 
     def _activity_line(self) -> bytes:
         return encode_status(Status.ACTIVITY, msgspec.to_builtins(self._activity)) if self._activity else b""
@@ -108,20 +119,29 @@ class _Subscriber(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        peer = peer_credentials(transport.get_extra_info("socket"))
-        if not self._admin.join(self, peer.uid):
-            self._transport.abort()
+        sock: socket.socket = transport.get_extra_info("socket")
+        self._fd = sock.fileno()
+        if self._admin.join(self, peer_credentials(sock).uid):
+            self._admin.hangups.add(self._fd, self.drop)
+        else:
+            self.drop()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._admin.hangups.remove(self._fd, self.drop)
         self._admin.leave(self)
 
     def eof_received(self) -> bool:
-        return True  # a subscriber has nothing to say; it may have closed its sending side
+        """A subscriber may close its sending side alone; that it has gone altogether, the hang-up watch tells."""
+        return self._admin.hangups.can_tell
 
     def send(self, line: bytes) -> None:
         self._transport.write(line)
         if self._transport.get_write_buffer_size() > _MOST_BEHIND:
-            self._transport.abort()
+            self.drop()
+
+    def drop(self) -> None:
+        """End the subscription at once."""
+        self._transport.abort()
 
     def close(self) -> None:
         self._transport.close()

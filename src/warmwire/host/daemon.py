@@ -116,7 +116,7 @@ async def _serving(
     The admin socket comes first and goes last. Of the others generation is the last to come, so whoever can connect
     to it finds the others as well.
     """
-    pool, admin = cast(WorkerPool, host.runner), Admin(host.uids)
+    pool, admin = cast(WorkerPool, host.runner), Admin(host.uids, host.hangups)
     with contextlib.ExitStack() as claims:
 
         def claim(surface: Surface) -> SocketPath:
@@ -130,11 +130,11 @@ async def _serving(
                 admin.publish_capabilities(pool.name, pool.capabilities)
                 admin.watch(host.activity)
                 host.on_activity = admin.changed
-                admin.publish(Status.READY)
                 able = {Surface.EMBEDDINGS: pool.capabilities.embed, Surface.RERANK: pool.capabilities.rerank}
                 paths = {surface: claim(surface) for surface, can in able.items() if can}
                 paths[Surface.GENERATION] = generation
                 listening = {surface: path.bind() for surface, path in paths.items()}
+                admin.publish(Status.READY)
                 on_ready(generation.path)
                 await host.serve(listening, stop)
                 for path in paths.values():

@@ -23,6 +23,11 @@ class HangupWatch:
         if self._epoll is not None:
             asyncio.get_running_loop().add_reader(self._epoll.fileno(), self._ready)
 
+    @property
+    def can_tell(self) -> bool:
+        """Whether this system reports hang-ups."""
+        return self._epoll is not None
+
     def add(self, fd: int, callback: Callable[[], None]) -> None:
         """Watch a connection's descriptor."""
         if self._epoll is not None:

@@ -45,8 +45,12 @@ _TASKS: Final[dict[Surface, type[EmbedRequest] | type[RerankRequest]]] = {
 
 
 class Activity(msgspec.Struct):
-    """What a host is doing: requests running or waiting, of how many at most; and counts since it started."""
+    """What a host is doing: requests running or waiting, of how many at most; and counts since it started.
 
+    Up to `workers` of the outstanding requests run, the others wait.
+    """
+
+    workers: int
     capacity: int
     outstanding: int = 0
     answered: int = 0
@@ -69,7 +73,7 @@ class Host:
         self.write_timeout = write_timeout
         self.draining = False
         self.hangups = HangupWatch()
-        self.activity = Activity(capacity=runner.workers + queue_depth)
+        self.activity = Activity(runner.workers, runner.workers + queue_depth)
         self.on_activity: Callable[[], None] = lambda: None
         self._sessions: set[Connection[Any]] = set()
         self._idle = asyncio.Event()

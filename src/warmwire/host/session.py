@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmwire.host.connection import Connection
-from warmwire.wire.errors import ErrorCode
+from warmwire.wire.errors import ErrorCode, sendable
 from warmwire.wire.messages import Request
 from warmwire.wire.request import RequestReader
 from warmwire.wire.response import ResponseWriter
@@ -47,4 +47,4 @@ class TaskSession(Connection[TaskRequest]):
             await self.flushed()
 
     def error(self, request_id: str, code: ErrorCode, message: str) -> bytes:
-        return encode_line(TaskError(request_id, code, message))
+        return encode_line(TaskError(request_id, code, sendable(message)))

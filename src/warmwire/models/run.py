@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import threading
 from collections.abc import Callable
 from typing import cast
 
 from warmwire.models.base import EmbeddingModel, Finish, Model, RerankModel
-from warmwire.wire.errors import BackendUnavailableError
+from warmwire.wire.errors import BackendUnavailableError, InternalError
 from warmwire.wire.messages import OutBlock, Request, Usage
 from warmwire.wire.tasks import (
     EmbedRequest,
@@ -49,6 +51,8 @@ def _embed(model: Model, request: EmbedRequest, cancelled: threading.Event) -> T
     result = cast(EmbeddingModel, model).embed(
         request.input, cancelled, dimensions=request.dimensions, task=request.task
     )
+    if not all(map(math.isfinite, itertools.chain.from_iterable(result.vectors))):
+        raise InternalError(f"the model {model.name} gave a vector that is not all numbers")
     usage = TaskUsage(result.input_tokens)
     return EmbedResponse(request.id, result.vectors, result.dimensions, result.model, usage, model.name)
 
@@ -57,5 +61,7 @@ def _rerank(model: Model, request: RerankRequest, cancelled: threading.Event) ->
     if not model.capabilities.rerank:
         raise BackendUnavailableError("no rerank-capable backend available")
     result = cast(RerankModel, model).rerank(request.query, request.documents, cancelled, top_n=request.top_n)
+    if not all(math.isfinite(ranked.score) for ranked in result.results):
+        raise InternalError(f"the model {model.name} gave a score that is no number")
     usage = TaskUsage(result.input_tokens)
     return RerankResponse(request.id, result.results, result.model, usage, model.name)

@@ -28,7 +28,7 @@ received. `partial` holds the text that had arrived when a request failed, so th
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class ErrorCode(StrEnum):
@@ -146,6 +146,15 @@ class DialError(WarmwireError):
 
 class ListenError(WarmwireError):
     """An address cannot be served. The message names the path, the reason and what to do."""
+
+
+_MAX_MESSAGE: Final = 4096
+"""Longest error message sent, characters."""
+
+
+def sendable(message: str) -> str:
+    """A message fit for the wire: it may quote what a client sent, of any length and with no UTF-8 of its own."""
+    return message[:_MAX_MESSAGE].encode("utf-8", "replace").decode()
 
 
 _BY_CODE: dict[str, type[WarmwireError]] = {

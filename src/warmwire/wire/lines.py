@@ -28,6 +28,8 @@ class LineReader:
         """Where the next bytes belong: a writable view, never empty."""
         if self._start == self._end:
             self._start = self._searched = self._end = 0
+            if len(self._buffer) > _FIRST:  # a connection that sent one long line must not hold its memory for ever
+                self._buffer = bytearray(_FIRST)
         elif self._end == len(self._buffer):
             rest = self._buffer[self._start : self._end]
             if self._start < len(self._buffer) // 2:

@@ -11,15 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-from warmwire.wire.errors import ErrorCode, ProtocolError, error_for
+from warmwire.wire.errors import ErrorCode, ProtocolError, error_for, sendable
 from warmwire.wire.frames import Frame, encode_frame
 from warmwire.wire.messages import FRAME_JSON, OutBlock, Request, Response, ResponseType, StopReason, Usage
 
 _MAX_DELTA = 1 << 20
 """Longest text of one frame, characters: below the frame cap however it is escaped."""
-
-_MAX_MESSAGE: Final = 4096
-"""Longest error message sent, characters."""
 
 _encode = encode_response = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Response).decode
@@ -93,9 +90,7 @@ class ResponseWriter:
 
     def error(self, code: ErrorCode, message: str) -> bytes:
         """The terminal frame of a request that failed."""
-        # It may quote what a client sent, of any length, or a file name, with surrogates that have no UTF-8.
-        message = message[:_MAX_MESSAGE].encode("utf-8", "replace").decode()
-        return self._frame(Response(id=self._id, type=ResponseType.ERROR, code=code, message=message))
+        return self._frame(Response(id=self._id, type=ResponseType.ERROR, code=code, message=sendable(message)))
 
     def _frame(self, response: Response) -> bytes:
         body = _encode(response)

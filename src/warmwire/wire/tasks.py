@@ -12,7 +12,7 @@ import msgspec
 
 from warmwire.wire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
 from warmwire.wire.lines import LineReader
-from warmwire.wire.messages import MAX_FRAME, U32
+from warmwire.wire.messages import MAX_FRAME, U32, RequestId
 
 MAX_DOCUMENTS: Final = 256
 """Most documents of one rerank request."""
@@ -43,7 +43,7 @@ class EmbedRequest(msgspec.Struct, omit_defaults=True):
     """Texts to embed; `dimensions` cuts the vectors, `task` is one of `EMBED_TASKS`."""
 
     input: list[str]
-    id: str = ""
+    id: RequestId = ""
     dimensions: U32 | None = None
     task: str | None = None
 
@@ -54,10 +54,10 @@ class EmbedRequest(msgspec.Struct, omit_defaults=True):
         for i, text in enumerate(self.input):
             if not text:
                 raise InvalidRequestError(f"input[{i}] must not be empty")
-        if self.dimensions == 0:
-            raise InvalidRequestError("dimensions must be greater than zero when set")
         if self.task is not None and self.task not in EMBED_TASKS:
             raise InvalidRequestError(f"task uses an unknown variant: {self.task!r}")
+        if self.dimensions == 0:
+            raise InvalidRequestError("dimensions must be greater than zero when set")
 
 
 class EmbedResponse(msgspec.Struct, tag="embeddings"):
@@ -76,7 +76,7 @@ class RerankRequest(msgspec.Struct, omit_defaults=True):
 
     query: str
     documents: list[str]
-    id: str = ""
+    id: RequestId = ""
     top_n: U32 | None = None
 
     def validate(self) -> None:
@@ -132,8 +132,11 @@ _decode_response: Final = msgspec.json.Decoder(EmbedResponse | RerankResponse | 
 
 
 def encode_line(message: TaskRequest | TaskResponse | TaskError) -> bytes:
-    """A message as one line. Raises FrameTooLargeError."""
-    line = _encode(message)
+    """A message as one line. Raises FrameTooLargeError, and InvalidRequestError for text that has no UTF-8."""
+    try:
+        line = _encode(message)
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(f"a text cannot be sent: {error}") from None
     if len(line) >= MAX_FRAME:
         raise FrameTooLargeError(f"line of {len(line)} bytes exceeds {MAX_FRAME} byte cap")
     return line + b"\n"

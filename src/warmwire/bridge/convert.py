@@ -19,6 +19,8 @@ def chat_request(body: ChatBody, sample_rate: int | None = None) -> Request:
     Raises InvalidRequestError for what the wire cannot carry.
     """
     _check(body)
+    if not body.messages:
+        raise InvalidRequestError("messages must not be empty")
     if body.logprobs:
         raise InvalidRequestError("logprobs: the host sends none")
     if body.modalities and body.modalities != ["text"]:

@@ -44,29 +44,37 @@ class Guard:
         return JSONResponse(plain_error(401, "invalid_api_key", message), 401, headers={"WWW-Authenticate": "Bearer"})
 
     def _check_origin(self, headers: Headers) -> JSONResponse | None:
-        origin, host = headers.get("origin"), headers.get("host", "")
-        if (origin is None or is_local(urlsplit(origin).hostname)) and is_address(host):
+        origin = headers.get("origin")
+        if (origin is None or is_local(_name(origin))) and is_address(headers.get("host", "")):
             return None
         message = "without an API key this bridge answers programs of this machine only, not web pages of other sites"
         return JSONResponse(plain_error(403, "forbidden", message), 403)
 
 
+def _name(url: str) -> str | None:
+    """The name or address in a URL; None where it has none."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _address(name: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name or "")
+    except ValueError:
+        return None
+
+
 def is_local(name: str | None) -> bool:
     """Whether a host name or address means this machine, whatever a resolver says."""
-    if name is None:
-        return False
-    if name == "localhost" or name.endswith(".localhost"):
+    if name is not None and (name == "localhost" or name.endswith(".localhost")):
         return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+    address = _address(name)
+    return address is not None and address.is_loopback
 
 
 def is_address(host: str) -> bool:
     """Whether a Host header holds what no resolver can have bent: an address, localhost, or nothing."""
-    try:
-        name = urlsplit("//" + host).hostname
-        return not name or is_local(name) or bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
+    name = _name("//" + host)
+    return not host or is_local(name) or _address(name) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import os
 import re
 import signal
@@ -35,23 +34,27 @@ def run_bridge(
         # uvicorn takes the signals over while it runs, and raises them once more when it has ended.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
-        logging.getLogger("uvicorn").setLevel(logging.WARNING)
-        config = uvicorn.Config(
-            make_app(addr, key),
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=DRAIN_TIMEOUT,
-        )
         host, port = sock.getsockname()[:2]
         on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1")
-        uvicorn.Server(config).run(sockets=[sock])
+        make_server(addr, key).run(sockets=[sock])
+
+
+def make_server(addr: str | None, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT) -> uvicorn.Server:
+    """The bridge to the host at `addr` as a server that is not running yet."""
+    config = uvicorn.Config(
+        make_app(addr, key),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=drain_timeout,
+    )
+    return uvicorn.Server(config)
 
 
 def key_from(variable: str | None) -> str | None:

@@ -230,11 +230,15 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     async def flushed(self) -> None:
         """Wait until the client's socket has taken everything."""
-        self._transport.set_write_buffer_limits(0)
+        self._set_limits(0, 0)
         try:
             await self._drained.wait()
         finally:
-            self._transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
+            self._set_limits(_HIGH_WATER, _LOW_WATER)
+
+    def _set_limits(self, high: int, low: int) -> None:
+        if not self._transport.is_closing():  # uvloop raises for a transport that has been closed
+            self._transport.set_write_buffer_limits(high, low)
 
     def pause_writing(self) -> None:
         self.paused = True

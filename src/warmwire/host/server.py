@@ -21,6 +21,7 @@ from warmwire.host.connection import Connection
 from warmwire.host.hangup import HangupWatch
 from warmwire.host.runner import Runner
 from warmwire.host.session import Session, TaskSession
+from warmwire.transport.listen import BACKLOG
 from warmwire.transport.paths import Surface
 from warmwire.wire.errors import BackendUnavailableError, QueueFullError
 from warmwire.wire.request import RequestReader
@@ -128,7 +129,8 @@ class Host:
             for task in (*accepting, stopping):
                 task.cancel()
             await asyncio.gather(*accepting, stopping, return_exceptions=True)
-            for sock in listening.values():
+            for surface, sock in listening.items():
+                await self._accept_waiting(surface, sock)
                 sock.close()
         for task in accepting:
             if not task.cancelled():
@@ -168,6 +170,12 @@ class Host:
             await asyncio.wait(ending, timeout=1)
         self.hangups.close()
         await self.runner.close()
+
+    async def _accept_waiting(self, surface: Surface, listening: socket.socket) -> None:
+        """Take in those who have connected already: a connect that succeeded must not end in a reset."""
+        with contextlib.suppress(OSError):  # nobody waits any more
+            for _ in range(BACKLOG):
+                await self.adopt(listening.accept()[0], surface)
 
     async def _accept(self, surface: Surface, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()

@@ -155,6 +155,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
             self._outlet = None
 
     def _send_job(self, request: AnyRequest) -> None:
+        if not self.alive:  # it has died since it was acquired, and `gone` will say so
+            return
         segments: list[Segment] = []
         if isinstance(request, Request):
             blobs = [memoryview(a.data) for a in request.attachments]
@@ -170,7 +172,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
             # An idle worker's link is empty, so this byte and the descriptors on it always fit.
             try:
                 socket.send_fds(self._link, [data[:1]], [segment.fd for segment in segments])
-            except OSError:  # it has died a moment ago, and `gone` will say so
+            except OSError:  # the same
                 self._transport.abort()
                 return
             data = data[1:]

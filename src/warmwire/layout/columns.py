@@ -14,7 +14,7 @@ from statistics import median
 
 from warmwire.layout.alignment import aligned_table
 from warmwire.layout.page import Box, Element, Line
-from warmwire.layout.rows import bounds, is_label, is_value, same_row, size_of
+from warmwire.layout.rows import bounds, is_label, is_prose, is_value, same_row, size_of
 
 Item = Line | Element
 """Something with a place: a line, or a whole element (a table, a picture) whose box is known."""
@@ -44,11 +44,33 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = ()) -> lis
     Tables without rules are found on the way, before a gutter could part their columns, and stand as elements.
     `size` is the page's body size, `seen` are the boxes where a layout model saw tables.
     """
-    items = _with_tables(items, size, seen)
-    if len(items) > 2 and (gutter := _best_gutter(items, size)) is not None:
+    gutter = _text_gutter(items, size)
+    if gutter is None:
+        items = _with_tables(items, size, seen)
+        gutter = _best_gutter(items, size)
+    if gutter is not None:
         parts = (gutter.above, gutter.left, gutter.right, gutter.below)
         return [column for part in parts for column in columns(part, size, seen)]
     return [sorted(items, key=lambda item: box_of(item).centre[1])] if items else []
+
+
+def _text_gutter(items: Sequence[Item], size: float) -> _Gutter | None:
+    """The best gutter, if what it parts are two columns of running text: no table goes over it then."""
+    gutter = _best_gutter(items, size)
+    if gutter is None or not (_is_text(gutter.left) and _is_text(gutter.right)):
+        return None
+    return gutter
+
+
+def _is_text(items: Sequence[Item]) -> bool:
+    """Whether at least half of a column, and six lines of it, are long lines that fill it."""
+    lines = [item for item in items if isinstance(item, Line)]
+    if len(lines) < 6:
+        return False
+    width = bounds(line.box for line in lines).width
+    full = [line for line in lines if line.box.width > 0.7 * width]
+    letters = sum(len(line.text) for line in lines)
+    return len(full) >= 6 and is_prose(full) and 2 * sum(len(line.text) for line in full) > letters
 
 
 def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> list[Item]:
@@ -64,6 +86,8 @@ def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> lis
 
 
 def _best_gutter(items: Sequence[Item], size: float) -> _Gutter | None:
+    if len(items) < 3:
+        return None
     ordered = sorted(items, key=lambda item: box_of(item).centre[1])
     found: list[_Gutter] = []
     edge = float("-inf")

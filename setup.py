@@ -15,8 +15,10 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    kernel = Extension("warmwire.models.markov.kernel", [KERNEL], extra_compile_args=["-O3"], optional=True)
-    return list(cythonize([kernel], build_dir="build", language_level=3))
+    kernel = Extension("warmwire.models.markov.kernel", [KERNEL], extra_compile_args=["-O3"])
+    [made] = cythonize([kernel], build_dir="build", language_level=3)
+    made.optional = True  # cythonize forgets it
+    return [made]
 
 
 setup(ext_modules=extensions())

@@ -263,6 +263,14 @@ def rank(
             ranks[i] = slots[h] - 1
 
 
+def locate(ranks: cython.uint[::1], span: cython.Py_ssize_t, places: cython.uint[::1]) -> None:
+    """places[r] = a position whose `span` preceding bytes have rank r."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(ranks.shape[0]):
+            places[ranks[i]] = i + span
+
+
 def count_records(keys: cython.ulonglong[::1], tally: cython.longlong[::1]) -> None:
     """tally = [contexts, weights] of a sorted piece."""
     i: cython.Py_ssize_t
@@ -281,7 +289,7 @@ def emit(
     last: cython.ulonglong,
     depth: cython.Py_ssize_t,
     text: cython.uchar[::1],
-    places: cython.longlong[::1],
+    places: cython.uint[::1],
     span: cython.Py_ssize_t,
     out: cython.uchar[::1],
 ) -> None:

@@ -42,8 +42,8 @@ _SHALLOW_COST: Final = 12
 _DEEP_COST: Final = 40
 """Bytes of memory per byte of text: the text and its keys, or also words, ranks and a hash table."""
 _MOST_RANKS: Final = (1 << 28) - 4096
-_GROUP: Final = 1 << 28
-"""Most bytes of records that a thread makes at once, as long as the text is small enough for that."""
+_GROUP: Final = 3 << 24
+"""Bytes of records that a thread may make at once, however small the text."""
 _WORTH_SHARING: Final = 1 << 18
 _READ: Final = 1 << 24
 
@@ -194,8 +194,11 @@ def records(
     """
     sorter = _Sorter(chunk, depth)
     total = chunk.positions
-    most = max(_GROUP // (6 + depth), total // max(8, 4 * jobs))
-    groups = max(-(-total // most), jobs if total > _WORTH_SHARING else 1)
+    # So many keys that the records of all groups under way, and their keys, stay a fraction of the text's size.
+    most = min(max(_GROUP, 8 * total // (jobs + 1)) // (6 + depth), max(_GROUP // 4, total // (4 * jobs)))
+    groups = -(-total // most)
+    if total > _WORTH_SHARING:
+        groups = -(-groups // jobs) * jobs
     cuts = np.searchsorted(np.cumsum(sorter.counts), [total * i // groups for i in range(1, groups)]) + 1
     bounds = sorted({0, *cuts.tolist(), len(sorter.counts)})
     done = 0
@@ -220,7 +223,7 @@ class _Sorter:
         self._depth = depth
         self.counts = np.zeros(1 << 16, np.int64)
         kernel.histogram(self._text.data, self._ranges.data, depth, self.counts.data)
-        self._span, self._ranks, self._places = 0, np.zeros(0, np.uint32), np.zeros(1, np.int64)
+        self._span, self._ranks, self._places = 0, np.zeros(0, np.uint32), np.zeros(1, np.uint32)
         if depth > _SHALLOW:
             self._span, self._ranks, self._places = _rank(self._text, depth)
         self._spare: list[NDArray[np.uint64]] = []
@@ -269,7 +272,7 @@ class _Sorter:
         return np.empty(size + size // 8, np.uint64)
 
 
-def _rank(text: NDArray[np.uint8], depth: int) -> tuple[int, NDArray[np.uint32], NDArray[np.int64]]:
+def _rank(text: NDArray[np.uint8], depth: int) -> tuple[int, NDArray[np.uint32], NDArray[np.uint32]]:
     """(span, ranks, places): ranks[i] orders text[i : i + span]; places[r] ends a span of rank r; 2 * span >= depth."""
     span = _SHALLOW
     values = np.empty(len(text) - span, np.uint64)
@@ -277,15 +280,16 @@ def _rank(text: NDArray[np.uint8], depth: int) -> tuple[int, NDArray[np.uint32],
     while True:
         unique = np.sort(values)
         unique = unique[: kernel.dedupe(unique.data)]
-        bits = (len(unique) * 3 // 2).bit_length() + 1
-        ranks = np.empty(len(values), np.uint32)
-        slots = np.zeros(1 << bits, np.uint32)
+        bits = (len(unique) * 3 // 2).bit_length()
+        ranks, slots = np.empty(len(values), np.uint32), np.zeros(1 << bits, np.uint32)
         kernel.rank(values.data, unique.data, slots.data, bits, ranks.data)
+        number = len(unique)
+        del values, unique, slots
         if 2 * span >= depth:
             break
         values = np.empty(len(text) - 2 * span, np.uint64)
         kernel.pairs(ranks.data, span, values.data)
         span *= 2
-    places = np.empty(len(unique), np.int64)
-    places[ranks] = np.arange(span, span + len(ranks))
+    places = np.empty(number, np.uint32)
+    kernel.locate(ranks.data, span, places.data)
     return span, ranks, places

@@ -12,22 +12,34 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.ask import ask
 from warmwire.cli.bridge import bridge
+from warmwire.cli.doctor import doctor
+from warmwire.cli.embed import embed
 from warmwire.cli.inspect import inspect
 from warmwire.cli.ipc import ipc
 from warmwire.cli.merge import merge
 from warmwire.cli.ocr import ocr
+from warmwire.cli.rerank import rerank
 from warmwire.cli.run import run
 from warmwire.cli.serve import serve
+from warmwire.cli.status import status
 from warmwire.cli.train import train
+from warmwire.cli.watch import watch
 from warmwire.cli.yaml import yaml
 
 app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(no_args_is_help=True)(ocr)
 app.command(no_args_is_help=True)(serve)
+app.command(no_args_is_help=True)(ask)
+app.command()(embed)
+app.command(no_args_is_help=True)(rerank)
+app.command()(status)
+app.command()(watch)
 app.command()(bridge)
 for verb in (train, run, inspect, yaml, merge, ipc):
     app.command(no_args_is_help=True)(verb)
+app.command()(doctor)
 
 
 def _version(wanted: bool) -> None:

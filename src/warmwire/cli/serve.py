@@ -9,7 +9,10 @@ import typer
 
 
 def serve(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What to host: pages (the page reader) or echo.")],
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="What to host: pages | x.gril | x.gguf | openai:URL#MODEL | echo."),
+    ],
     socket: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Where to listen; by default where inferd's clients look.")
     ] = None,
@@ -24,16 +27,33 @@ def serve(
     drain_timeout: Annotated[
         float, typer.Option(min=0, help="Seconds that requests under way get after SIGTERM.")
     ] = 10,
+    log_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", envvar="WARMWIRE_LOG_DIR", help="Log activity there, without prompts or answers."),
+    ] = None,
+    ctx: Annotated[int | None, typer.Option(min=1, help="GGUF: tokens of prompt and answer together.")] = None,
+    gpu_layers: Annotated[int | None, typer.Option(min=0, help="GGUF: layers on the GPU.")] = None,
+    mmproj: Annotated[
+        str | None, typer.Option(metavar="FILE", help="GGUF: its projector, which sees or hears; none for neither.")
+    ] = None,
+    llama_server: Annotated[
+        str | None, typer.Option(metavar="FILE", help="GGUF: the llama-server program to run it with.")
+    ] = None,
 ) -> None:
     """Keep a model warm behind a local socket.
 
-    The socket appears when the model is loaded: a connect that succeeds means ready. SIGTERM or Ctrl-C drains.
+    MODEL is the page reader (pages), a Markov chain (x.gril), a model of llama.cpp (x.gguf), one behind a server of
+    the OpenAI format (openai:URL#MODEL), or echo, which needs nothing and answers with what it was asked.
+
+    The socket appears when the model is loaded: a connect that succeeds means ready. Sockets for embeddings and
+    rerank appear beside it where the model can; the admin socket is there from the start. SIGTERM or Ctrl-C drains.
     """
     import logging
 
     from warmwire.host.daemon import run_host
-    from warmwire.models.load import check_model
+    from warmwire.models.load import check_model, with_options
 
+    model = with_options(model, ctx=ctx, gpu_layers=gpu_layers, mmproj=mmproj, llama_server=llama_server)
     check_model(model)
     logging.basicConfig(level=logging.INFO, format="warmwire: %(message)s")
 
@@ -48,5 +68,6 @@ def serve(
         queue_depth=queue,
         write_timeout=write_timeout,
         drain_timeout=drain_timeout,
+        log_dir=log_dir,
         on_ready=ready,
     )

@@ -33,6 +33,9 @@ from warmwire.wire.tasks import EmbedRequest, TaskError, TaskRequest, TaskRespon
 
 Addr = str | os.PathLike[str] | None
 
+_STATE_WAIT = 5.0
+"""Seconds in which a host that lives tells its state."""
+
 _ACTIVITY_WAIT = 0.2
 """Seconds to wait for a host's activity after its state; hosts of other makes have none to tell."""
 
@@ -93,12 +96,19 @@ async def read_events_async(addr: Addr, wait: float) -> AsyncIterator[dict[str, 
 
 
 def read_status(addr: Addr, wait: float) -> HostStatus:
-    """How the host is now. Raises DialError, StreamLostError."""
+    """How the host is now. Raises DialError, StreamLostError, BackendUnavailableError for a host that hangs."""
     with connect(surface_addr(addr, Surface.ADMIN), wait=wait) as sock:
+        sock.settimeout(_STATE_WAIT)
         lines = _lines(sock)
         status = HostStatus("", {}, [])
         while not status.state:
-            if (line := next(lines, None)) is None:
+            try:
+                line = next(lines, None)
+            except TimeoutError:
+                raise BackendUnavailableError(
+                    f"the host takes connections but told nothing in {_STATE_WAIT:g} s: it hangs; restart it"
+                ) from None
+            if line is None:
                 raise StreamLostError("the host ended before it told its state")
             _note(status, decode_status(line))
         sock.settimeout(_ACTIVITY_WAIT)

@@ -14,9 +14,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 
+import msgspec
+
+from warmwire.host.activity_log import record
+from warmwire.models.base import Finish
 from warmwire.transport.peer import peer_credentials
 from warmwire.wire.errors import ErrorCode, InternalError, WarmwireError
 
@@ -63,6 +68,9 @@ class RequestSource(Protocol[R_co]):
 
 class Connection(asyncio.BufferedProtocol, Generic[R]):
     """One connection of a host. Subclasses say how a request is answered and what an error looks like."""
+
+    surface: str
+    """What is spoken here, for the log."""
 
     def __init__(self, host: Host, reader: RequestSource[R]) -> None:
         self._host = host
@@ -156,6 +164,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         """Answer what cannot be read on, and close gently."""
         self._scrap = memoryview(bytearray(64 << 10))
         self.send(self.error(self._reader.request_id, error.code, str(error)))
+        record("request_unreadable", logging.WARNING, surface=self.surface, code=error.code)
         self._abandon()
         self._linger()
 
@@ -196,17 +205,35 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     async def _respond(self, request: R) -> bool:
         """Write one answer; returns whether the connection lives on."""
         self._request_id = request.id
+        began = time.monotonic()
         try:
-            await self.answer(request)
+            finish = await self.answer(request)
         except WarmwireError as error:
             self.send(self.error(request.id, error.code, str(error)))
+            self._record("request_failed", request, began, logging.WARNING, code=error.code)
+        except asyncio.CancelledError:
+            self._record("request_cancelled", request, began)
+            raise
         except Exception as error:
             log.exception("request %r failed", request.id)
             self.send(self.error(request.id, ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"))
+            self._record("request_failed", request, began, logging.ERROR, code=ErrorCode.INTERNAL)
+        else:
+            usage = msgspec.structs.asdict(finish.usage)
+            self._record("request_done", request, began, stop_reason=finish.stop_reason, **usage)
         return not self._host.draining
 
-    async def answer(self, request: R) -> None:
+    def _record(self, event: str, request: R, began: float, level: int = logging.INFO, **fields: Any) -> None:
+        seconds = round(time.monotonic() - began, 4)
+        sizes = self.measure(request)
+        record(event, level, surface=self.surface, req_id=request.id, seconds=seconds, **sizes, **fields)
+
+    async def answer(self, request: R) -> Finish:
         """Check, admit and answer one request. Raises WarmwireError."""
+        raise NotImplementedError
+
+    def measure(self, request: R) -> dict[str, int]:
+        """How much is asked for: counts, for the log."""
         raise NotImplementedError
 
     def error(self, request_id: str, code: ErrorCode, message: str) -> bytes:

@@ -14,18 +14,21 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
+from warmwire.host.activity_log import activity_log, record
 from warmwire.host.admin import Admin
+from warmwire.host.notify import InheritedPath, inherited_paths, notify
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.host.workers import WorkerPool
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status
+from warmwire.wire.errors import ListenError
 
 
 def run_host(
@@ -37,23 +40,36 @@ def run_host(
     queue_depth: int = QUEUE_DEPTH,
     write_timeout: float = WRITE_TIMEOUT,
     drain_timeout: float = DRAIN_TIMEOUT,
+    log_dir: str | os.PathLike[str] | None = None,
     on_ready: Callable[[str], None] = lambda path: None,
 ) -> None:
     """Serve `model` until SIGTERM or SIGINT; a second signal cuts what is still under way.
 
-    `threads` is per worker, None shares the cores out. Raises ListenError, UsageError, and InputError or
-    BackendUnavailableError when the model cannot be loaded.
+    `threads` is per worker, None shares the cores out. `log_dir` is where the activity log goes, None for none.
+    Sockets that a service manager hands over are served in place of those at the same paths. Raises ListenError,
+    UsageError, and InputError or BackendUnavailableError when the model cannot be loaded.
     """
+    inherited = inherited_paths()
+    _check_inherited(inherited, addr)
+
+    def ready(path: str) -> None:
+        notify(READY=1, STATUS=f"serving {model} at {path}")
+        on_ready(path)
 
     async def main() -> None:
         stop, cut = asyncio.Event(), asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, lambda: (cut if stop.is_set() else stop).set())
         host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
-        async with _serving(host, addr, stop, on_ready):
+        notify(STATUS=f"loading {model}")
+        async with _serving(host, addr, stop, ready, inherited):
+            notify(STOPPING=1, STATUS="draining")
+            record("draining", outstanding=host.activity.outstanding)
             await _unless(cut, host.drain(drain_timeout))
+        record("stopped", answered=host.activity.answered, refused=host.activity.refused)
 
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    name = Path(surface_addr(addr, Surface.GENERATION)).stem
+    with activity_log(log_dir, name), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(main())
 
 
@@ -72,7 +88,7 @@ class PrivateHost:
             self._stop = lambda: loop.call_soon_threadsafe(stop.set)
             started.set()
             host = Host(WorkerPool(model, workers, threads))
-            async with _serving(host, self.addr, stop, self._ready.set_result):
+            async with _serving(host, self.addr, stop, self._ready.set_result, {}):
                 pass
 
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
@@ -109,7 +125,11 @@ class PrivateHost:
 
 @contextlib.asynccontextmanager
 async def _serving(
-    host: Host, addr: str | os.PathLike[str] | None, stop: asyncio.Event, on_ready: Callable[[str], None]
+    host: Host,
+    addr: str | os.PathLike[str] | None,
+    stop: asyncio.Event,
+    on_ready: Callable[[str], None],
+    inherited: Mapping[str, InheritedPath],
 ) -> AsyncIterator[None]:
     """Claim, load, bind, accept until `stop`; inside, the host accepts no more and what was admitted still runs.
 
@@ -119,8 +139,13 @@ async def _serving(
     pool, admin = cast(WorkerPool, host.runner), Admin(host.uids, host.hangups)
     with contextlib.ExitStack() as claims:
 
-        def claim(surface: Surface) -> SocketPath:
-            return claims.enter_context(SocketPath(surface_addr(addr, surface)))
+        def claim(surface: Surface) -> SocketPath | InheritedPath:
+            path = surface_addr(addr, surface)
+            return inherited.get(path) or claims.enter_context(SocketPath(path))
+
+        def wanted(surface: Surface, able: bool) -> bool:
+            """A socket that we were given is answered on in any case: nobody else could tell its clients."""
+            return able or surface_addr(addr, surface) in inherited
 
         generation = claim(Surface.GENERATION)
         telling = asyncio.create_task(admin.serve(claim(Surface.ADMIN).bind()))
@@ -131,10 +156,17 @@ async def _serving(
                 admin.watch(host.activity)
                 host.on_activity = admin.changed
                 able = {Surface.EMBEDDINGS: pool.capabilities.embed, Surface.RERANK: pool.capabilities.rerank}
-                paths = {surface: claim(surface) for surface, can in able.items() if can}
+                paths = {surface: claim(surface) for surface, can in able.items() if wanted(surface, can)}
                 paths[Surface.GENERATION] = generation
                 listening = {surface: path.bind() for surface, path in paths.items()}
                 admin.publish(Status.READY)
+                record(
+                    "ready",
+                    model=pool.name,
+                    path=generation.path,
+                    workers=pool.workers,
+                    surfaces=[surface.name.lower() for surface in listening],
+                )
                 on_ready(generation.path)
                 await host.serve(listening, stop)
                 for path in paths.values():
@@ -147,6 +179,15 @@ async def _serving(
             telling.cancel()
             admin.close()
             await host.close()
+
+
+def _check_inherited(inherited: Mapping[str, InheritedPath], addr: str | os.PathLike[str] | None) -> None:
+    """Raise ListenError for a socket that we were given and have no use for: its clients would wait for ever."""
+    ours = [surface_addr(addr, surface) for surface in Surface]
+    for path in inherited.keys() - set(ours):
+        raise ListenError(
+            f"the socket {path} was handed over, but this host listens at {', '.join(ours)}; see --socket"
+        )
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

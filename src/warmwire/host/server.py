@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
+from warmwire.host.activity_log import record
 from warmwire.host.connection import Connection
 from warmwire.host.hangup import HangupWatch
 from warmwire.host.runner import Runner
@@ -25,7 +26,6 @@ from warmwire.transport.listen import BACKLOG
 from warmwire.transport.paths import Surface
 from warmwire.wire.errors import BackendUnavailableError, QueueFullError
 from warmwire.wire.request import RequestReader
-from warmwire.wire.tasks import EmbedRequest, RerankRequest, TaskReader
 
 log = logging.getLogger("warmwire.host")
 
@@ -37,12 +37,6 @@ WRITE_TIMEOUT: Final = 60.0
 
 DRAIN_TIMEOUT: Final = 10.0
 """Seconds that requests under way get when the host is told to stop."""
-
-
-_TASKS: Final[dict[Surface, type[EmbedRequest] | type[RerankRequest]]] = {
-    Surface.EMBEDDINGS: EmbedRequest,
-    Surface.RERANK: RerankRequest,
-}
 
 
 class Activity(msgspec.Struct):
@@ -89,6 +83,7 @@ class Host:
         if uid not in self.uids:
             log.warning("refused a connection of uid %s (pid %s)", uid, pid)
             return False
+        record("connection_accepted", surface=session.surface, peer_uid=uid, peer_pid=pid)
         self._sessions.add(session)
         return True
 
@@ -145,7 +140,7 @@ class Host:
         def make() -> Connection[Any]:
             if surface is Surface.GENERATION:
                 return Session(self, reader)
-            return TaskSession(self, TaskReader(_TASKS[surface]))
+            return TaskSession(self, surface)
 
         _, session = await asyncio.get_running_loop().connect_accepted_socket(make, sock)
         return session

@@ -121,6 +121,24 @@ class SocketPath:
         _quietly_unlink(self.path)
 
 
+def lock_holder(path: str) -> int | None:
+    """The process that has claimed a socket path and still lives, whether or not its socket is there."""
+    try:
+        fd = os.open(f"{path}.lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once, with the descriptor
+    except BlockingIOError:
+        pid = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+        return int(pid) if pid.isascii() and pid.isdigit() else None
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return None
+
+
 def _prepare_directory(directory: Path) -> None:
     ours = directory == default_directory()
     try:

@@ -57,7 +57,7 @@ def surface_addr(addr: str | os.PathLike[str] | None, surface: Surface) -> str:
     """
     path = Path(addr or default_addr())
     if path.name == Surface.GENERATION:
-        return str(path.with_name(surface))
+        return str(path.with_name(surface.value))
     if surface is Surface.GENERATION:
         return str(path)
     word = surface.removeprefix("infer.").removesuffix(".sock")

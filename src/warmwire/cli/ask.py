@@ -1,0 +1,123 @@
+"""`warmwire ask PROMPT`: an answer from a running host, as it is made."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from warmwire.client import Stream
+
+
+def ask(
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask; - is standard input.")],
+    image: Annotated[
+        list[Path] | None, typer.Option("--image", "-i", metavar="FILE", help="A picture to show; may be repeated.")
+    ] = None,
+    system: Annotated[str, typer.Option("--system", "-s", metavar="TEXT", help="How the model is to behave.")] = "",
+    json_schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A JSON schema that the answer is held to.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, max=2**32 - 1, help="Most tokens of the answer.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, help="0 takes the likeliest word each time.")] = None,
+    thinking: Annotated[
+        bool | None, typer.Option("--thinking/--no-thinking", help="Let a model that can think do so; shown on stderr.")
+    ] = None,
+    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's socket.")] = None,
+) -> int:
+    """Ask the model of a running host and print its answer as it comes.
+
+    Text piped in goes before the prompt: `warmwire ask "Sum this up." < notes.txt`. When the answer breaks off, what
+    had come stays printed and the exit status is 1.
+    """
+    from warmwire.cli.stdin import STDIN, piped, read_text
+    from warmwire.client import Client, StopReason
+    from warmwire.client.shared import ask_request
+
+    if prompt == STDIN:
+        prompt = read_text()
+    elif piped() and (text := read_text()):
+        prompt = f"{text.rstrip()}\n\n{prompt}"
+    request = ask_request(prompt, _pictures(image or []), system or None, max_tokens, temperature)
+    request.thinking = thinking
+    request.response_format = _response_format(json_schema)
+    with Client(socket) as client, client.generate(request) as stream:
+        _print(stream)
+        reason = stream.answer.stop_reason
+    if reason == StopReason.MAX_TOKENS:
+        print(f"warmwire: the answer was cut after {stream.answer.usage.output_tokens} tokens", file=sys.stderr)
+        return 1 if json_schema else 0
+    return 1 if reason == StopReason.ERROR else 0
+
+
+def _print(stream: Stream) -> None:
+    """Text to stdout, thoughts to stderr, both at once as they come. The line is ended however the answer ends."""
+    out, plain = sys.stdout.buffer, not sys.stdout.isatty()
+    last, thought = "\n", False
+    try:
+        for block in stream.blocks():
+            if block.type == "thinking":
+                sys.stderr.write(_harmless(block.delta))
+                sys.stderr.flush()
+                thought = True
+            elif block.type == "text" and block.delta:
+                if thought:
+                    print(file=sys.stderr)
+                    thought = False
+                last = block.delta[-1]
+                out.write((block.delta if plain else _harmless(block.delta)).encode(errors="replace"))
+                out.flush()
+    finally:
+        if last != "\n":
+            out.write(b"\n")
+            out.flush()
+
+
+def _harmless(text: str) -> str:
+    """Text that a terminal shows and does not obey."""
+    return "".join(char for char in text if char.isprintable() or char in "\n\t")
+
+
+def _pictures(files: list[Path]) -> list[Any]:
+    if not files:
+        return []
+    from importlib.util import find_spec
+
+    from warmwire.client import UsageError
+
+    if find_spec("PIL") is None:
+        raise UsageError("pictures need Pillow: pip install pillow")
+    from warmwire.documents.images import ImageSource
+    from warmwire.documents.source import open_source
+
+    pixels = []
+    for file in files:
+        source = open_source(str(file))
+        try:
+            if not isinstance(source, ImageSource):
+                raise UsageError(f"{file} is no picture; `warmwire ocr` reads documents")
+            pixels.append(source.page(0).render(0))
+        finally:
+            source.close()
+    return pixels
+
+
+def _response_format(file: Path | None) -> dict[str, Any] | None:
+    if file is None:
+        return None
+    import json
+
+    from warmwire.client import InputError
+
+    try:
+        schema = json.loads(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON ({error})") from None
+    if not isinstance(schema, dict):
+        raise InputError(f"{file}: not a JSON schema, which is an object")
+    return {"type": "json_schema", "schema": schema}

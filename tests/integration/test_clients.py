@@ -21,7 +21,6 @@ from tests.support import (
     Gate,
     HostThread,
     Script,
-    eventually,
     frame,
     json_frame,
     random_image,
@@ -153,16 +152,21 @@ def client_class(request: pytest.FixtureRequest) -> Iterator[Clients]:
 
 
 @contextmanager
-def scripted_server(path: str, *scripts: Callable[[Conn], None]) -> Iterator[None]:
-    """A server that runs one script per connection; what it says need not be sound."""
+def scripted_server(path: str, *scripts: Callable[[Conn], None]) -> Iterator[list[threading.Event]]:
+    """A server that runs one script per connection; what it says need not be sound.
+
+    Gives an event per script that is set when its connection has been closed.
+    """
+    closed = [threading.Event() for _ in scripts]
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            for script in scripts:
+            for script, event in zip(scripts, closed, strict=True):
                 sock, _ = listening.accept()
                 with Conn(sock) as conn:
                     script(conn)
+                event.set()
         except BaseException as error:
             failures.append(error)
 
@@ -171,7 +175,7 @@ def scripted_server(path: str, *scripts: Callable[[Conn], None]) -> Iterator[Non
         listening.listen()
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
-        yield
+        yield closed
         thread.join(PATIENCE)
     if failures:
         raise failures[0]
@@ -426,9 +430,11 @@ class TestClient:
     # ------------------------------------------------------------------ connecting
 
     def test_an_idle_connection_that_the_host_ended_is_made_again(self, client_class: Clients, path: str) -> None:
-        with scripted_server(path, saying(DELTA, DONE), saying(DELTA, DONE)), client_class(path) as client:
+        server = scripted_server(path, saying(DELTA, DONE), saying(DELTA, DONE))
+        with server as closed, client_class(path) as client:
             assert client.ask("x").text() == "half "
-            assert eventually(lambda: client.ask("x").text()) == "half "
+            assert closed[0].wait(PATIENCE)
+            assert client.ask("x").text() == "half "
 
     def test_a_host_that_ends_every_connection_is_not_asked_for_ever(self, client_class: Clients, path: str) -> None:
         with (

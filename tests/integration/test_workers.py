@@ -227,6 +227,22 @@ def test_a_flood_is_bounded_and_complete(start_pool: StartPool, loop_name: str) 
         assert done["type"] == "done"
 
 
+def test_an_answer_that_ends_where_its_reader_falls_behind(start_pool: StartPool, loop_name: str) -> None:
+    """The terminal may come right behind the frame that makes the host stop reading; the worker must still be heard."""
+    host = start_pool(loop=loop_name)
+    with host.peer() as peer:
+        for size in range(200_000, 1_000_000, 10_000):
+            peer.send(json_frame(text_body(f"burst {size}")))
+            eventually(
+                lambda: host.call(
+                    lambda: any(s.paused for s in host.host._sessions) or not host.host.activity.outstanding
+                )
+            )
+            text, done = peer.answer()
+            assert len(text.partition("x")[2]) == size - 1
+            assert done["type"] == "done"
+
+
 def test_a_worker_killed_while_its_reader_is_behind(start_pool: StartPool, loop_name: str) -> None:
     host = start_pool(loop=loop_name)
     with host.peer() as peer:

@@ -153,6 +153,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
         finally:
             outlet.on_pause = outlet.on_resume = None
             self._outlet = None
+            self._transport.resume_reading()  # the terminal may have come right behind the frame that made us pause
 
     def _send_job(self, request: AnyRequest) -> None:
         if not self.alive:  # it has died since it was acquired, and `gone` will say so
@@ -182,7 +183,6 @@ class WorkerProcess(asyncio.BufferedProtocol):
         """Tell the model to stop, and wait until it has; returns whether the worker is still alive."""
         assert self._done is not None
         if self.alive:
-            self._transport.resume_reading()
             self._transport.write(encode_frame(FRAME_JSON, encode(Cancel(self._number))))
         await asyncio.wait({self._done, self.gone}, timeout=_CANCEL_GRACE, return_when=asyncio.FIRST_COMPLETED)
         if not self._done.done() and not self.gone.done():

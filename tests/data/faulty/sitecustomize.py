@@ -61,6 +61,9 @@ class Faulty:
             case "flood":
                 for _ in range(int(argument)):
                     say("x" * 100_000)
+            case "burst":
+                for _ in range(int(argument) // 2000):
+                    say("x" * 2000)
             case "sum":
                 for attachment in request.attachments:
                     if attachment.kind == "image":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -17,8 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from warmwire.layout.doctags import Parser, parse
+from warmwire.models.markov import Generation, load
 from warmwire.wire.errors import WarmwireError
 from warmwire.wire.frames import FrameReader, encode_frame, pour
+from warmwire.wire.grall import (
+    Close,
+    CommandReader,
+    Delay,
+    End,
+    EventReader,
+    Gen,
+    New,
+    Ping,
+    Unknown,
+    encode_command,
+    encode_end,
+    encode_tokens,
+    unknown_opcode,
+)
 from warmwire.wire.messages import FRAME_JSON, MAX_ATTACHMENT_BYTES, MAX_FRAME
 from warmwire.wire.request import RequestReader
 from warmwire.wire.response import Answer, decode_response
@@ -42,6 +59,26 @@ DOCTAGS = (
     "</list_item></ordered_list><otsl><loc_5><loc_6><loc_70><loc_80><ched>a<ched>b<nl><fcel>1<lcel><nl><ucel><fcel>2<nl>"
     "<caption>Cap</caption></otsl><picture><loc_9><loc_9><loc_99><loc_99><caption>é</caption></picture><text>a < b & c"
     "</text><code><_python_>x = 1</code><formula>x^2</formula><checkbox_selected>yes</checkbox_selected></doctag>"
+)
+
+COMMANDS = b"".join(
+    encode_command(command)
+    for command in (
+        Ping(),
+        New(b"g", b"abab", 8, 0),
+        Delay(b"g", 5),
+        New(b"", b"", 0, 9),
+        Unknown(9),
+        End(b"g"),
+        Close(),
+    )
+)
+EVENTS = (
+    b"\x01"
+    + encode_tokens(b"g", b"0123456789" * 30)
+    + encode_tokens(b"h", b"ab")
+    + encode_end(b"g")
+    + unknown_opcode(9)
 )
 
 INTERESTING = [
@@ -164,11 +201,53 @@ def read_doctags(parts: Iterator[bytes]) -> tuple[list[Any], str]:
     return found, "end"
 
 
+def read_commands(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    reader = CommandReader(max_seed=64)
+    commands = [command for part in parts for command in reader.feed(part)]
+    if reader.pending > 1 << 13:
+        raise Wrong(f"holds {reader.pending} bytes")
+    return commands, f"end {reader.fault or ''}".strip()
+
+
+def read_events(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    reader = EventReader(max_token=64)
+    events: list[Any] = []
+    for part in parts:
+        for event in reader.feed(part):
+            if isinstance(event, Gen) and events and isinstance(events[-1], Gen) and events[-1].name == event.name:
+                before = events.pop()
+                event = Gen(event.name, before.data + event.data, before.tokens + event.tokens)
+            events.append(event)
+    return events, f"end {reader.fault or ''}".strip()
+
+
+def read_model(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    data = b"".join(parts)
+
+    def run(got: list[Any]) -> None:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            chain = load(file.name)
+        for prepared in (False, True):
+            if prepared:
+                chain.prepare()
+            got.append(bytes(Generation(chain, b"ab", rng_seed=1).take(200)))
+        if got[0] != got[1]:
+            raise Wrong("the graph changes the text")
+
+    got, ended = outcome(run)
+    return got, ended.replace(tempfile.gettempdir(), "").partition(": ")[0]
+
+
 TARGETS: dict[str, tuple[list[bytes], Callable[[Iterator[bytes]], tuple[list[Any], str]]]] = {
     "frames": ([REQUEST, RESPONSE, CHAT], read_frames),
     "requests": ([REQUEST, REQUEST + CHAT, CHAT * 2], read_requests),
     "answers": ([RESPONSE], read_answer),
     "doctags": ([DOCTAGS.encode()], read_doctags),
+    "commands": ([COMMANDS], read_commands),
+    "events": ([EVENTS], read_events),
+    "models": ([path.read_bytes() for path in sorted(GOLDEN.with_name("grall").glob("[!e]*.gril"))], read_model),
 }
 
 

@@ -44,30 +44,26 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = ()) -> lis
     Tables without rules are found on the way, before a gutter could part their columns, and stand as elements.
     `size` is the page's body size, `seen` are the boxes where a layout model saw tables.
     """
-    gutter = _text_gutter(items, size)
-    if gutter is None:
+    gutter = _best([gutter for gutter in _gutters(items, size) if _is_text(gutter.left) and _is_text(gutter.right)])
+    if gutter is None:  # else two columns of text are parted, and no table goes over both
         items = _with_tables(items, size, seen)
-        gutter = _best_gutter(items, size)
+        gutter = _best(_gutters(items, size))
     if gutter is not None:
         parts = (gutter.above, gutter.left, gutter.right, gutter.below)
         return [column for part in parts for column in columns(part, size, seen)]
     return [sorted(items, key=lambda item: box_of(item).centre[1])] if items else []
 
 
-def _text_gutter(items: Sequence[Item], size: float) -> _Gutter | None:
-    """The best gutter, if what it parts are two columns of running text: no table goes over it then."""
-    gutter = _best_gutter(items, size)
-    if gutter is None or not (_is_text(gutter.left) and _is_text(gutter.right)):
-        return None
-    return gutter
+def _best(gutters: Sequence[_Gutter]) -> _Gutter | None:
+    return max(gutters, key=lambda gutter: gutter.score, default=None)
 
 
 def _is_text(items: Sequence[Item]) -> bool:
-    """Whether at least half of a column, and six lines of it, are long lines that fill it."""
+    """Whether half of one side of a gutter, and six lines of it, are long lines of one width, that of its columns."""
     lines = [item for item in items if isinstance(item, Line)]
     if len(lines) < 6:
         return False
-    width = bounds(line.box for line in lines).width
+    width = sorted(line.box.width for line in lines)[int(0.9 * len(lines))]
     full = [line for line in lines if line.box.width > 0.7 * width]
     letters = sum(len(line.text) for line in lines)
     return len(full) >= 6 and is_prose(full) and 2 * sum(len(line.text) for line in full) > letters
@@ -85,9 +81,7 @@ def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> lis
         items = [*(item for item in items if id(item) not in used), found.element]
 
 
-def _best_gutter(items: Sequence[Item], size: float) -> _Gutter | None:
-    if len(items) < 3:
-        return None
+def _gutters(items: Sequence[Item], size: float) -> list[_Gutter]:
     ordered = sorted(items, key=lambda item: box_of(item).centre[1])
     found: list[_Gutter] = []
     edge = float("-inf")
@@ -95,7 +89,7 @@ def _best_gutter(items: Sequence[Item], size: float) -> _Gutter | None:
         if left - edge > 0.3 * size:  # edges closer than that belong to one column
             edge = left
             found += _gutters_at(ordered, edge - 0.1 * size, size)
-    return max(found, key=lambda gutter: gutter.score, default=None)
+    return found
 
 
 def _gutters_at(ordered: list[Item], x: float, size: float) -> list[_Gutter]:

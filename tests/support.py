@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from warmwire.host.daemon import serving
 from warmwire.host.runner import ThreadRunner
 from warmwire.host.server import Host
 from warmwire.models.base import Capabilities, Finish
 from warmwire.transport.dial import connect
 from warmwire.transport.listen import SocketPath
-from warmwire.transport.paths import Surface
+from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 
@@ -144,6 +145,54 @@ class Peer:
         return self.receive() is None
 
     def close(self) -> None:
+        self.sock.close()
+
+
+class LinePeer:
+    """The same for the sockets whose messages are lines."""
+
+    def __init__(self, path: str, surface: Surface, *, timeout: float = PATIENCE) -> None:
+        self.sock = connect(surface_addr(path, surface), wait=timeout)
+        self.sock.settimeout(timeout)
+        self._file = self.sock.makefile("rb")
+
+    def __enter__(self) -> LinePeer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, *values: Any) -> None:
+        """Send bytes as they are, and anything else as a line of JSON."""
+        for value in values:
+            self.sock.sendall(value if isinstance(value, bytes) else json.dumps(value).encode() + b"\n")
+
+    def shutdown(self) -> None:
+        self.sock.shutdown(socket.SHUT_WR)
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next line; None at the end of the stream."""
+        try:
+            line = self._file.readline()
+        except ConnectionResetError:
+            return None
+        if not line:
+            return None
+        assert line.endswith(b"\n")
+        value: dict[str, Any] = json.loads(line)
+        return value
+
+    def ask(self, value: Any) -> dict[str, Any]:
+        self.send(value)
+        answer = self.receive()
+        assert answer is not None, "the host closed without an answer"
+        return answer
+
+    def at_end(self) -> bool:
+        return self.receive() is None
+
+    def close(self) -> None:
+        self._file.close()
         self.sock.close()
 
 
@@ -293,6 +342,21 @@ class HostThread:
                 await self.host.close()
 
 
+class WholeHost(HostThread):
+    """A host with all its sockets, admin included, as `warmwire serve` runs one."""
+
+    def lines(self, surface: Surface) -> LinePeer:
+        return LinePeer(self.path, surface)
+
+    async def _main(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        runner = self._model() if callable(self._model) else ThreadRunner(self._model, self._workers)
+        self.host = Host(runner, **self._options)
+        async with serving(self.host, self.path, self._stop, lambda _: self._ready.set(), {}):
+            await self.host.drain(self._drain_timeout)
+
+
 # ---------------------------------------------------------------------- looking around
 
 
@@ -323,6 +387,19 @@ def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any
             return value
         waiting.wait(0.01)
     raise AssertionError(f"{what} did not come about within {PATIENCE:g} s")
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """As a user who may not pass modes: root, if that is who runs the tests, becomes nobody for a moment."""
+    if os.getuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def run_host(
             asyncio.get_running_loop().add_signal_handler(number, lambda: (cut if stop.is_set() else stop).set())
         host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
         notify(STATUS=f"loading {model}")
-        async with _serving(host, addr, stop, ready, inherited):
+        async with serving(host, addr, stop, ready, inherited):
             notify(STOPPING=1, STATUS="draining")
             record("draining", outstanding=host.activity.outstanding)
             await _unless(cut, host.drain(drain_timeout))
@@ -88,7 +88,7 @@ class PrivateHost:
             self._stop = lambda: loop.call_soon_threadsafe(stop.set)
             started.set()
             host = Host(WorkerPool(model, workers, threads))
-            async with _serving(host, self.addr, stop, self._ready.set_result, {}):
+            async with serving(host, self.addr, stop, self._ready.set_result, {}):
                 pass
 
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
@@ -124,7 +124,7 @@ class PrivateHost:
 
 
 @contextlib.asynccontextmanager
-async def _serving(
+async def serving(
     host: Host,
     addr: str | os.PathLike[str] | None,
     stop: asyncio.Event,
@@ -136,7 +136,7 @@ async def _serving(
     The admin socket comes first and goes last. Of the others generation is the last to come, so whoever can connect
     to it finds the others as well.
     """
-    pool, admin = cast(WorkerPool, host.runner), Admin(host.uids, host.hangups)
+    runner, admin = host.runner, Admin(host.uids, host.hangups)
     with contextlib.ExitStack() as claims:
 
         def claim(surface: Surface) -> SocketPath | InheritedPath:
@@ -150,21 +150,21 @@ async def _serving(
         generation = claim(Surface.GENERATION)
         telling = asyncio.create_task(admin.serve(claim(Surface.ADMIN).bind()))
         try:
-            admin.publish(Status.LOADING_MODEL, {"phase": "checking_local", "path": pool.name})
-            if await _unless(stop, pool.start()):
-                admin.publish_capabilities(pool.name, pool.capabilities)
+            admin.publish(Status.LOADING_MODEL, {"phase": "checking_local", "path": runner.name})
+            if await _unless(stop, runner.start()):
+                admin.publish_capabilities(runner.name, runner.capabilities)
                 admin.watch(host.activity)
                 host.on_activity = admin.changed
-                able = {Surface.EMBEDDINGS: pool.capabilities.embed, Surface.RERANK: pool.capabilities.rerank}
+                able = {Surface.EMBEDDINGS: runner.capabilities.embed, Surface.RERANK: runner.capabilities.rerank}
                 paths = {surface: claim(surface) for surface, can in able.items() if wanted(surface, can)}
                 paths[Surface.GENERATION] = generation
                 listening = {surface: path.bind() for surface, path in paths.items()}
                 admin.publish(Status.READY)
                 record(
                     "ready",
-                    model=pool.name,
+                    model=runner.name,
                     path=generation.path,
-                    workers=pool.workers,
+                    workers=runner.workers,
                     surfaces=[surface.name.lower() for surface in listening],
                 )
                 on_ready(generation.path)

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from warmwire.models.base import Finish, Model
+from warmwire.models.base import Capabilities, Finish, Model
 from warmwire.models.run import run_model
 from warmwire.wire.errors import CancelledError
 from warmwire.wire.messages import OutBlock, Request
@@ -54,6 +54,10 @@ class Runner(Protocol):
         """The backend named on done frames."""
 
     @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do; known once `start` has returned."""
+
+    @property
     def workers(self) -> int:
         """How many requests run at once."""
 
@@ -85,6 +89,10 @@ class ThreadRunner:
     @property
     def name(self) -> str:
         return self._model.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._model.capabilities
 
     async def start(self) -> None:
         """The model came loaded."""

@@ -141,6 +141,16 @@ def line_server(path: str, *lines: Any) -> Iterator[None]:
                 sock.close()
 
 
+def receive(sock: socket.socket, end: bytes) -> bytes:
+    """What comes until it ends in `end`; of a long answer only the end is kept."""
+    data = b""
+    while not data.endswith(end):
+        piece = sock.recv(1 << 20)
+        assert piece, f"the stream ended with {data[-200:]!r}"
+        data = data[-1000:] + piece
+    return data
+
+
 def events(response: httpx.Response) -> list[Any]:
     """The data of each server-sent event."""
     pieces = response.content.decode().split("\n\n")

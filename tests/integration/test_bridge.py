@@ -20,7 +20,7 @@ import httpx
 import openai
 import pytest
 
-from tests.bridge_support import BridgeThread, ask, events, line_server
+from tests.bridge_support import BridgeThread, ask, events, line_server, receive
 from tests.support import PATIENCE, Gate, HostThread, Script, eventually, json_frame
 from warmwire.bridge import output
 from warmwire.models.base import Capabilities, Finish
@@ -362,7 +362,7 @@ def test_queue_full(bridge: BridgeThread, serve: Serve) -> None:
         with pytest.raises(openai.RateLimitError):
             bridge.openai().completions.create(model="m", prompt="third")
         gate.open("first")
-        assert b'"<first></first>"' in first.recv(1 << 16)
+        assert b'"<first></first>"' in receive(first, b"}}")
     assert gate.order == ["first"]
 
 

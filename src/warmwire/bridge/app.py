@@ -49,8 +49,8 @@ _NO_CAPABILITIES: Final = ("id", "type", "status", "backend", "wire_version", "v
 Work = Callable[[bytes, Output, Record], Coroutine[Any, Any, None]]
 
 
-def make_app(addr: str | None, key: str | None = None) -> ASGIApp:
-    """The bridge to the host at socket path `addr` (None: the default one) as an ASGI application."""
+def make_app(addr: str, key: str | None = None) -> ASGIApp:
+    """The bridge to the host at socket path `addr` as an ASGI application."""
     return Guard(_Bridge(addr).app(), key)
 
 
@@ -83,7 +83,7 @@ class _Endpoint:
 
 
 class _Bridge:
-    def __init__(self, addr: str | None) -> None:
+    def __init__(self, addr: str) -> None:
         self._addr = addr
         self._metrics = Metrics()
         self._started = int(time.time())
@@ -245,13 +245,12 @@ class _Bridge:
         return await self._accepts(host.models)
 
     async def _accepts(self, models: list[dict[str, Any]]) -> tuple[bool, str]:
-        """A connect that succeeds means ready. A model that only embeds or ranks has no generation socket."""
-        if not models or any(model.get("v2", True) for model in models):
-            try:
-                async with self._client() as client:
-                    await client.connect()
-            except WarmwireError as error:
-                return False, str(error)
+        """A connect that succeeds means ready."""
+        try:
+            async with self._client() as client:
+                await client.connect()
+        except WarmwireError as error:
+            return False, str(error)
         names = ", ".join(str(model.get("backend")) for model in models)
         return True, f"the host is ready: {names}" if names else "the host is ready"
 

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 from collections.abc import Callable
+from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -23,7 +24,7 @@ _LISTEN: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]+)):(?P<po
 
 
 def run_bridge(
-    addr: str | None, listen: str, *, key: str | None = None, on_ready: Callable[[str], None] = lambda url: None
+    addr: str, listen: str, *, key: str | None = None, on_ready: Callable[[str], None] = lambda url: None
 ) -> None:
     """Serve until SIGTERM or SIGINT; `on_ready` gets the URL once a connect succeeds.
 
@@ -31,15 +32,20 @@ def run_bridge(
     cannot be had.
     """
     with bind(listen, open_to_all=key is not None) as sock:
-        # uvicorn takes the signals over while it runs, and raises them once more when it has ended.
+        server = make_server(addr, key)
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            server.should_exit = True
+
+        # uvicorn takes the signals over once it runs, and raises them again here when it has ended.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, stop)
         host, port = sock.getsockname()[:2]
         on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1")
-        make_server(addr, key).run(sockets=[sock])
+        server.run(sockets=[sock])
 
 
-def make_server(addr: str | None, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT) -> uvicorn.Server:
+def make_server(addr: str, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT) -> uvicorn.Server:
     """The bridge to the host at `addr` as a server that is not running yet."""
     config = uvicorn.Config(
         make_app(addr, key),

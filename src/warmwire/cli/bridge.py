@@ -26,6 +26,7 @@ def bridge(
     """
     import logging
 
+    from warmwire.transport.paths import check_path, default_addr
     from warmwire.wire.errors import UsageError
 
     try:
@@ -35,9 +36,10 @@ def bridge(
             f"the bridge needs {error.name}, which is not installed; install it with: pip install 'warmwire[bridge]'"
         ) from None
 
+    addr = check_path(socket or default_addr())
     logging.basicConfig(level=logging.WARNING, format="warmwire: %(message)s")
 
     def ready(url: str) -> None:
-        typer.echo(f"warmwire: bridge is ready at {url}", err=True)
+        typer.echo(f"warmwire: bridge to {addr} is ready at {url}", err=True)
 
-    run_bridge(str(socket) if socket else None, listen, key=key_from(api_key_env), on_ready=ready)
+    run_bridge(addr, listen, key=key_from(api_key_env), on_ready=ready)

@@ -1,0 +1,563 @@
+"""The bridge without HTTP: bodies to requests of the wire, media, answers, addresses, errors."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import socket
+import struct
+import wave
+import zlib
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from warmwire.bridge import errors
+from warmwire.bridge.answers import ChatShape
+from warmwire.bridge.bodies import ChatBody, TextBody, read
+from warmwire.bridge.convert import chat_request, hears, text_request
+from warmwire.bridge.guard import is_address, is_local
+from warmwire.bridge.media import Attachments
+from warmwire.bridge.serve import bind, key_from
+from warmwire.client import ListenError, UsageError
+from warmwire.models.base import Capabilities
+from warmwire.models.images import decode_image
+from warmwire.models.openai.messages import chat_body
+from warmwire.wire import errors as wire_errors
+from warmwire.wire.errors import InvalidRequestError, WarmwireError
+from warmwire.wire.messages import Attachment, OutBlock, Request, Usage
+from warmwire.wire.response import Answer
+from warmwire.wire.validate import validate
+
+Image = pytest.importorskip("PIL.Image")
+
+TOOLS = [
+    {"type": "function", "function": {"name": "f", "description": "F.", "parameters": {"type": "object"}}},
+    {"type": "function", "function": {"name": "g"}},
+]
+
+
+def convert(**body: Any) -> Request:
+    """A body as a request that any host takes."""
+    body.setdefault("messages", [{"role": "user", "content": "hi"}])
+    request = chat_request(read(json.dumps(body).encode(), ChatBody))
+    validate(request)
+    return request
+
+
+def refuse(**body: Any) -> str:
+    with pytest.raises(InvalidRequestError) as caught:
+        convert(**body)
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------------- messages
+
+
+def test_a_whole_conversation() -> None:
+    request = convert(
+        messages=[
+            {"role": "system", "content": "Be brief."},
+            {"role": "developer", "content": [{"type": "text", "text": "And kind."}]},
+            {"role": "user", "content": "add", "name": "ignored"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": "ö"}'}},
+                    {"id": "b", "type": "function", "function": {"name": "g", "arguments": ""}},
+                ],
+            },
+            {"role": "tool", "tool_call_id": "a", "content": "1"},
+            {"role": "tool", "tool_call_id": "b", "content": [{"type": "text", "text": "2"}]},
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]},
+            {"role": "tool", "tool_call_id": "a", "content": "3"},
+            {"role": "user", "content": ""},
+        ]
+    )
+    assert msgspec.to_builtins(request.messages) == [
+        {"role": "system", "content": [{"type": "text", "text": "Be brief."}]},
+        {"role": "system", "content": [{"type": "text", "text": "And kind."}]},
+        {"role": "user", "content": [{"type": "text", "text": "add"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool_use", "tool_call_id": "a", "name": "f", "input": {"x": "ö"}},
+                {"type": "tool_use", "tool_call_id": "b", "name": "g", "input": {}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_call_id": "a", "content": [{"type": "text", "text": "1"}]},
+                {"type": "tool_result", "tool_call_id": "b", "content": [{"type": "text", "text": "2"}]},
+            ],
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "no"}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_call_id": "a", "content": [{"type": "text", "text": "3"}]}],
+        },
+        {"role": "user", "content": [{"type": "text", "text": ""}]},
+    ]
+
+
+def test_there_and_back_again() -> None:
+    """What the `openai:` model makes of a request, this makes the same request of."""
+    first = convert(
+        messages=[
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "u"},
+            {
+                "role": "assistant",
+                "content": "a",
+                "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": '{"x":[1,{"y":null}]}'}}],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": "r"},
+            {"role": "user", "content": [{"type": "image_url", "image_url": png(3, 2)}]},
+        ],
+        tools=TOOLS,
+        tool_choice="required",
+        temperature=0.5,
+        top_p=0.9,
+        top_k=40,
+        max_tokens=7,
+        chat_template_kwargs={"enable_thinking": False},
+    )
+    able = Capabilities(vision=True, tools=True, thinking=True)
+    second = convert(**chat_body(first, able))
+    assert second.attachments[0].data == first.attachments[0].data
+    assert msgspec.to_builtins(strip(second)) == msgspec.to_builtins(strip(first))
+
+
+def strip(request: Request) -> Request:
+    return msgspec.structs.replace(request, attachments=[])
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"role": "function", "content": "x"}, "messages[0].role"),
+        ({"role": "user", "content": []}, "messages[0].content"),
+        ({"role": "user", "content": [{"type": "video_url"}]}, "messages[0].content[0]: 'video_url'"),
+        ({"role": "user", "content": [{"type": "text"}]}, "lacks its content"),
+        ({"role": "tool", "content": "x"}, "messages[0].tool_call_id"),
+        (
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{"}}]},
+            "messages[0].tool_calls[0].function.arguments",
+        ),
+        (
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "[" * 10_000}}]},
+            "messages[0].tool_calls[0].function.arguments",
+        ),
+    ],
+)
+def test_messages_that_cannot_be_sent(message: dict[str, Any], said: str) -> None:
+    assert said in refuse(messages=[message])
+
+
+# ---------------------------------------------------------------------- everything else of a body
+
+
+def test_parameters() -> None:
+    request = convert(max_tokens=5, max_completion_tokens=6, temperature=1, top_p=0.5, top_k=3, seed=1, user="x", n=1)
+    assert (request.max_tokens, request.temperature, request.top_p, request.top_k) == (6, 1, 0.5, 3)
+    assert convert(max_tokens=5).max_tokens == 5
+    nothing = convert(max_tokens=None, temperature=None, stop=None, tools=None, stream=None, response_format=None)
+    assert msgspec.to_builtins(nothing) == msgspec.to_builtins(convert())
+
+
+def test_tools() -> None:
+    request = convert(tools=TOOLS, tool_choice="none", parallel_tool_calls=True)
+    assert msgspec.to_builtins(request.tools) == [
+        {"name": "f", "description": "F.", "input_schema": {"type": "object"}},
+        {"name": "g", "description": "", "input_schema": {"type": "object", "properties": {}}},
+    ]
+    assert request.tool_choice == "none"
+
+
+def test_the_choice_of_one_function_offers_no_other() -> None:
+    request = convert(tools=TOOLS, tool_choice={"type": "function", "function": {"name": "g"}})
+    assert ([tool.name for tool in request.tools], request.tool_choice) == (["g"], "required")
+    assert "no tool is named 'h'" in refuse(tools=TOOLS, tool_choice={"type": "function", "function": {"name": "h"}})
+
+
+def test_auto_does_not_exclude_a_schema() -> None:
+    request = convert(tools=TOOLS, tool_choice="auto", response_format={"type": "json_object"})
+    assert request.tool_choice is None
+    assert request.response_format == {"type": "json_schema", "schema": {"type": "object"}}
+    assert "cannot be combined" in refuse(tools=TOOLS, tool_choice="required", response_format={"type": "json_object"})
+
+
+def test_response_formats() -> None:
+    schema = {"type": "object", "properties": {"ö": {"$ref": "#/x"}}}
+    wanted = {"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": schema}}
+    assert convert(response_format=wanted).response_format == {"type": "json_schema", "schema": schema}
+    assert convert(response_format={"type": "text"}).response_format is None
+
+
+@pytest.mark.parametrize(
+    ("more", "thinking"),
+    [
+        ({}, None),
+        ({"reasoning_effort": "none"}, False),
+        ({"reasoning_effort": "low"}, True),
+        ({"chat_template_kwargs": {"enable_thinking": True, "other": 1}}, True),
+        ({"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "high"}, False),
+    ],
+)
+def test_thinking(more: dict[str, Any], thinking: bool | None) -> None:
+    assert convert(**more).thinking is thinking
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"n": 2}, "n:"),
+        ({"n": 0}, "n:"),
+        ({"logprobs": True}, "logprobs:"),
+        ({"modalities": ["text", "audio"]}, "modalities:"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0]: a tool is of type function, not 'web_search'"),
+        ({"tools": TOOLS + TOOLS[:1]}, "repeat the name 'f'"),
+        ({"tool_choice": "sometimes", "tools": TOOLS}, "'sometimes'"),
+        ({"response_format": {"type": "xml"}}, "response_format:"),
+        ({"response_format": {"type": "json_schema"}}, "response_format:"),
+        ({"temperature": "hot"}, "$.temperature"),
+        ({"top_k": -1}, "$.top_k"),
+        ({"stop": [1]}, "$.stop[0]"),
+        ({"messages": None}, "$.messages"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(more: dict[str, Any], said: str) -> None:
+    assert said in refuse(**more)
+
+
+def test_plain_prompts() -> None:
+    def prompt(**body: Any) -> Request:
+        return text_request(read(json.dumps(body).encode(), TextBody))
+
+    assert prompt(prompt="x", max_tokens=3) == prompt(prompt=["x"], max_tokens=3, echo=False, best_of=1)
+    for more in ({"suffix": "s"}, {"echo": True}, {"best_of": 2}, {"logprobs": 0}, {"prompt": ["a", "b"]}):
+        with pytest.raises(InvalidRequestError, match=f"^{next(iter(more))}:"):
+            prompt(**{"prompt": "x", **more})
+    for tokens in ([1, 2], [[1, 2]], []):
+        with pytest.raises(InvalidRequestError, match=r"^prompt:"):
+            prompt(prompt=tokens)
+
+
+# ---------------------------------------------------------------------- images
+
+
+def data_uri(image: Any, kind: str = "png", **options: Any) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return f"data:image/{kind};base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def png(width: int, height: int) -> str:
+    return data_uri(Image.fromarray(np.arange(width * height * 3, dtype=np.uint8).reshape(height, width, 3)))
+
+
+def pixels(uri: str) -> Any:
+    attachments = Attachments()
+    assert attachments.add_image(uri, "here") == "image-1"
+    return decode_image(attachments.found[0])
+
+
+def test_an_image_is_taken_as_it_is() -> None:
+    assert (pixels(png(5, 4)) == np.arange(60, dtype=np.uint8).reshape(4, 5, 3)).all()
+    assert (pixels(png(5, 4).replace("data:image/png;", "DATA:whatever;charset=x;")) == pixels(png(5, 4))).all()
+
+
+def test_images_of_every_depth() -> None:
+    assert pixels(data_uri(Image.new("RGBA", (2, 2), (255, 0, 0, 0))))[0, 0].tolist() == [255, 255, 255]
+    assert pixels(data_uri(Image.new("LA", (2, 2), (0, 255))))[0, 0].tolist() == [0, 0, 0]
+    assert pixels(data_uri(Image.new("1", (2, 2), 1)))[0, 0].tolist() == [255, 255, 255]
+    palette = Image.new("RGB", (2, 2), "lime").quantize(4)
+    assert pixels(data_uri(palette))[0, 0].tolist() == [0, 255, 0]
+    assert pixels(data_uri(palette, "gif"))[0, 0].tolist() == [0, 255, 0]
+    deep = Image.fromarray(np.full((2, 2), 0x80FF, np.uint16))
+    assert pixels(data_uri(deep))[0, 0].tolist() == [128, 128, 128]
+    assert abs(int(pixels(data_uri(Image.new("CMYK", (8, 8), (0, 0, 0, 0)), "jpeg"))[0, 0, 0]) - 255) < 3
+    assert pixels(data_uri(Image.new("RGB", (8, 8), "red"), "webp", lossless=True))[0, 0].tolist() == [255, 0, 0]
+
+
+def test_an_image_is_upright() -> None:
+    picture = Image.new("RGB", (20, 10))
+    exif = picture.getexif()
+    exif[0x0112] = 6
+    assert pixels(data_uri(picture, "jpeg", exif=exif)).shape == (20, 10, 3)
+
+
+def huge_png(width: int, height: int) -> str:
+    """A header that promises a picture of any size, and hardly any data."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    body = b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes(100))) + chunk(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(body).decode()
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("https://a.example/x.png", "nothing is fetched"),
+        ("http://127.0.0.1/x.png", "nothing is fetched"),
+        ("file:///etc/passwd", "nothing is fetched"),
+        ("/etc/passwd", "nothing is fetched"),
+        ("", "nothing is fetched"),
+        ("data:image/png,abc", "must be in base64"),
+        ("data:image/png;base64", "must be in base64"),
+        ("data:image/png;base64,@@@@", "no base64"),
+        ("data:image/png;base64,YQ", "no base64"),
+        ("data:image/png;base64,YQ==é", "no base64"),
+        ("data:image/png;base64,", "no PNG"),
+        ("data:image/svg+xml;base64," + base64.b64encode(b"<svg/>").decode(), "no PNG"),
+        (png(9, 9)[:-40] + "=" * (-len(png(9, 9)[:-40].partition(",")[2]) % 4), "cannot be decoded"),
+        (huge_png(20_000, 20_000), "too large"),
+        (huge_png(6_000, 6_000), "6000x6000; at most 22369621 pixels"),
+        (huge_png(100_000, 1_000), "pixels"),
+        (huge_png(70_000, 1), "cannot be decoded|pixels an axis"),
+    ],
+    ids=lambda value: value[:40],
+)
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_images_that_cannot_be_taken(uri: str, said: str) -> None:
+    import re
+
+    attachments = Attachments()
+    with pytest.raises(InvalidRequestError) as caught:
+        attachments.add_image(uri, "here")
+    assert re.search(said, str(caught.value))
+    assert len(str(caught.value)) < 300
+    assert attachments.found == []
+
+
+def test_all_images_together_are_bounded() -> None:
+    attachments = Attachments()
+    picture = data_uri(Image.new("L", (4000, 5000)))
+    for _ in range(2):
+        attachments.add_image(picture, "here")
+    with pytest.raises(InvalidRequestError, match="all of them 134217728"):
+        attachments.add_image(picture, "here")
+
+
+def test_the_number_of_attachments_is_bounded() -> None:
+    attachments = Attachments()
+    for n in range(32):
+        assert attachments.add_image(png(1, 1), "here") == f"image-{n + 1}"
+    with pytest.raises(InvalidRequestError, match="at most 32"):
+        attachments.add_image(png(1, 1), "here")
+
+
+# ---------------------------------------------------------------------- sound
+
+
+def wav(samples: np.ndarray, rate: int = 16000, width: int = 2) -> str:
+    """Samples (count, channels) from -1 to 1 as a WAV file in base64."""
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(samples.shape[1])
+        file.setsampwidth(width)
+        file.setframerate(rate)
+        scaled = np.round(samples * ((1 << (8 * width - 1)) - 1)).astype("<i4")
+        if width == 1:
+            data = (scaled + 128).astype(np.uint8).tobytes()
+        else:
+            data = scaled.reshape(-1, 1).view(np.uint8).reshape(-1, 4)[:, :width].tobytes()
+        file.writeframes(data)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def hear(data: str, sample_rate: int | None = None) -> tuple[np.ndarray, Attachment]:
+    attachments = Attachments(sample_rate)
+    attachments.add_audio(data, "wav", "here")
+    (sound,) = attachments.found
+    return np.frombuffer(sound.data, "<f4"), sound
+
+
+def tone(rate: int, seconds: float = 0.5, hertz: float = 440) -> np.ndarray:
+    return (0.5 * np.sin(2 * np.pi * hertz * np.arange(round(rate * seconds)) / rate))[:, None]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_sound_of_every_depth(width: int) -> None:
+    samples, sound = hear(wav(tone(16000), width=width))
+    assert (sound.kind, sound.sample_rate, len(samples)) == ("audio", 16000, 8000)
+    assert np.abs(samples - tone(16000)[:, 0]).max() < 2 / (1 << (8 * width - 1)) + 1e-6
+
+
+def test_channels_are_mixed() -> None:
+    samples, _ = hear(wav(np.hstack([tone(16000), -tone(16000), tone(16000)])))
+    assert np.abs(samples - tone(16000)[:, 0] / 3).max() < 1e-3
+
+
+@pytest.mark.parametrize("rate", [8000, 22050, 44100, 48000])
+def test_sound_at_the_rate_of_the_model(rate: int) -> None:
+    samples, sound = hear(wav(tone(rate), rate), 16000)
+    assert (sound.sample_rate, len(samples)) == (16000, 8000)
+    assert np.abs(samples[400:-400] - tone(16000)[400:-400, 0]).max() < 0.02
+    assert hear(wav(tone(rate), rate))[1].sample_rate == rate
+
+
+def test_what_the_new_rate_cannot_hold_does_not_fold_back() -> None:
+    samples, _ = hear(wav(tone(48000, hertz=12000), 48000), 16000)
+    assert np.abs(samples[400:-400]).max() < 0.02
+
+
+def header(data: str, at: int, format: str, value: int) -> str:
+    raw = bytearray(base64.b64decode(data))
+    struct.pack_into(format, raw, at, value)
+    return base64.b64encode(raw).decode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        base64.b64encode(b"RIFF").decode(),
+        base64.b64encode(b"ID3" + bytes(100)).decode(),
+        header(wav(tone(16000)), 20, "<H", 3),  # float samples
+        header(wav(tone(16000)), 22, "<H", 0),  # no channels
+        header(wav(tone(16000)), 24, "<I", 0),  # no rate
+        header(wav(tone(16000)), 24, "<I", 0xFFFFFFFF),
+        header(wav(tone(16000)), 34, "<H", 64),  # samples of 8 bytes
+    ],
+)
+def test_sounds_that_cannot_be_taken(data: str) -> None:
+    with pytest.raises(InvalidRequestError, match="no WAV file of PCM samples"):
+        hear(data)
+
+
+def test_a_sound_that_lies_about_its_length() -> None:
+    samples, _ = hear(header(wav(tone(16000)), 40, "<I", 0x7FFFFFF0))
+    assert len(samples) == 8000
+    assert len(hear(wav(np.zeros((0, 1))), 8000)[0]) == 0
+
+
+def test_a_sound_is_bounded_before_it_is_made_longer() -> None:
+    slow = header(wav(np.zeros((1 << 20, 1)), width=1), 24, "<I", 1)
+    with pytest.raises(InvalidRequestError, match="may have 67108864 bytes"):
+        hear(slow, 16000)
+
+
+def test_other_kinds_of_sound_are_named() -> None:
+    with pytest.raises(InvalidRequestError, match="wav, not 'mp3'"):
+        Attachments().add_audio("", "mp3", "here")
+
+
+def test_sound_in_a_message() -> None:
+    part = {"type": "input_audio", "input_audio": {"data": wav(tone(8000), 8000), "format": "wav"}}
+    request = convert(messages=[{"role": "user", "content": [part]}])
+    assert request.attachments[0].sample_rate == 8000
+    body = read(json.dumps({"messages": [{"role": "user", "content": [part]}]}).encode(), ChatBody)
+    assert hears(body)
+    assert not hears(read(b'{"messages":[{"role":"user","content":"x"}]}', ChatBody))
+
+
+# ---------------------------------------------------------------------- answers
+
+
+def test_a_call_without_arguments_or_id() -> None:
+    shape = ChatShape(read(b'{"messages":[]}', ChatBody))
+    answer = Answer()
+    answer.usage = Usage(1, 2)
+    chunks = [*shape.take(OutBlock("tool_use", name="f")), *shape.take(OutBlock("video", "?")), *shape.end(answer)]
+    whole = shape.fold(chunks)
+    (call,) = whole["choices"][0]["message"]["tool_calls"]
+    assert call == {"id": "call-1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    assert whole["usage"] == {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+
+
+def test_an_answer_of_nothing() -> None:
+    shape = ChatShape(read(b'{"messages":[]}', ChatBody))
+    whole = shape.fold(shape.end(Answer()))
+    assert whole["choices"][0]["message"] == {"role": "assistant", "content": "", "refusal": None}
+    assert whole["model"] == "warmwire"
+
+
+# ---------------------------------------------------------------------- errors
+
+
+def test_every_error_has_a_status_and_a_body() -> None:
+    kinds = [k for k in vars(wire_errors).values() if isinstance(k, type) and issubclass(k, WarmwireError)]
+    assert len(kinds) > 15
+    for kind in kinds:
+        status = errors.status_of(kind("x"))
+        body = errors.error_body(kind("x"))["error"]
+        assert 400 <= status <= 503
+        assert (body["type"] == "server_error") == (status >= 500)
+        assert set(body) == {"message", "type", "param", "code"}
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("invalid_request", 400),
+        ("attachment_unsupported", 400),
+        ("embed_unsupported", 400),
+        ("rerank_unsupported", 400),
+        ("frame_too_large", 413),
+        ("queue_full", 429),
+        ("internal", 500),
+        ("tool_call_malformed", 500),
+        ("of_the_future", 500),
+        ("wire_version_unsupported", 502),
+        ("backend_unavailable", 503),
+    ],
+)
+def test_the_status_of_each_code(code: str, status: int) -> None:
+    assert errors.status_of(wire_errors.error_for(code, "x")) == status
+
+
+# ---------------------------------------------------------------------- addresses and keys
+
+
+@pytest.mark.parametrize("listen", ["", "8080", ":8080", "localhost", "127.0.0.1:", "127.0.0.1:99999", "::1:80", "a:b"])
+def test_addresses_that_are_none(listen: str) -> None:
+    with pytest.raises(UsageError, match="not HOST:PORT"):
+        bind(listen)
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"])
+def test_without_a_key_only_loopback(listen: str) -> None:
+    with pytest.raises(UsageError, match="--api-key-env"):
+        bind(listen)
+
+
+def test_with_a_key_any_address() -> None:
+    with bind("0.0.0.0:0", open_to_all=True) as sock:
+        assert sock.getsockname()[0] == "0.0.0.0"
+    with pytest.raises(ListenError, match="192"):
+        bind("192.0.2.1:0", open_to_all=True)
+
+
+def test_a_port_that_is_taken() -> None:
+    with bind("localhost:0") as sock:
+        host, port = sock.getsockname()[:2]
+        with pytest.raises(ListenError, match="choose another port"):
+            bind(f"[{host}]:{port}" if sock.family == socket.AF_INET6 else f"{host}:{port}")
+    with pytest.raises(ListenError, match="no address of this machine"):
+        bind("no such name:80")
+
+
+def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert key_from(None) is None
+    monkeypatch.setenv("A_KEY", " s3cret\n")
+    assert key_from("A_KEY") == "s3cret"
+    for value in ("", "  "):
+        monkeypatch.setenv("A_KEY", value)
+        with pytest.raises(UsageError, match="A_KEY holds no API key"):
+            key_from("A_KEY")
+
+
+def test_names_of_this_machine() -> None:
+    assert all(map(is_local, ["localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "::1"]))
+    assert not any(map(is_local, [None, "", "10.0.0.1", "localhost.example", "example"]))
+    assert all(map(is_address, ["", "10.0.0.1", "10.0.0.1:80", "[::1]:80", "localhost:1", "[fe80::1]"]))
+    assert not any(map(is_address, ["example", "example:80", "[", "10.0.0.1.example", "user@example"]))

@@ -50,7 +50,7 @@ DAMAGED = {
     "zero weight": (gril(2, record(b"ab", (2, 0))), "context 0 has a count of zero"),
     "zero second weight": (gril(2, record(b"ab", (2, 1), (3, 0))), "context 0 has a count of zero"),
     "overflow": (gril(2, record(b"ab", (2, 2**32 - 1), (3, 1))), "context 0 has counts that overflow"),
-    "runs over": (gril(2, b"\x05ab" + bytes(5), weights=1), "context 0 runs past the end"),
+    "runs over": (gril(2, b"\x05ab\1\1" + bytes(3), weights=1), "context 0 runs past the end"),
     "left over": (gril(2, AB, record(b"bc", (1, 1)), nodes=1, weights=1), "too long"),
 }  # fmt: skip
 

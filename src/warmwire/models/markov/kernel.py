@@ -355,6 +355,8 @@ def merge(
     o: cython.Py_ssize_t = 0
     head: cython.Py_ssize_t
     best: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    last: cython.Py_ssize_t
     runs: cython.Py_ssize_t = cursors.shape[0]
     room: cython.Py_ssize_t = out.shape[0] - (1 + depth + 5 * 256)
     total: cython.ulonglong
@@ -376,10 +378,14 @@ def merge(
             o += 1 + depth
             at += depth
             total = 0
+            first = 255
+            last = 0
             for k in range(best, runs):
                 if cursors[k] < ends[k] and order(data, cursors[k] + 1 + depth, data, at, depth) == 0:
                     j = cursors[k] + 1 + depth
                     cursors[k] = j + 5 * (data[cursors[k]] + 1)
+                    first = min(first, data[j])
+                    last = max(last, data[cursors[k] - 5])
                     while j < cursors[k]:
                         count = cython.cast(cython.ulonglong, load4(data, j + 1) * scales[k] + 0.5)
                         if count == 0:
@@ -389,11 +395,11 @@ def merge(
                         j += 5
             while total > MOST:
                 total = 0
-                for j in range(256):
+                for j in range(first, last + 1):
                     if sums[j] > 1:
                         sums[j] >>= 1
                     total += sums[j]
-            for j in range(256):
+            for j in range(first, last + 1):
                 if sums[j] != 0:
                     out[o] = j
                     store4(out, o + 1, sums[j])
@@ -429,36 +435,45 @@ def verify(
     fault: cython.longlong = 0
     count: cython.ulonglong
     total: cython.ulonglong
+    top: cython.ulonglong
+    highest: cython.ulonglong = 0
+    shift: cython.int = 64 - 8 * depth if depth < 8 else 0
     with cython.nogil:
         for i in range(nodes):
             if i & 7 == 0:
                 index[i >> 3] = o
             end = o + 1 + depth
-            if end + 5 > stop or end + 5 * (data[o] + 1) > stop:
+            if end + 5 > stop:
                 fault = 8 * i + 1
                 break
-            if i > 0 and order(data, before, data, end, depth) >= 0:
+            # The latest eight bytes nearly always decide.
+            top = load8(data, end - 8) >> shift
+            if top <= highest and i > 0 and (top < highest or order(data, before, data, end, depth) >= 0):
                 fault = 8 * i + 2
                 break
+            highest = top
             before = end
-            j = end
-            end += 5 * (data[o] + 1)
-            total = load4(data, j + 1)
+            total = load4(data, end + 1)
             if total == 0:
                 fault = 8 * i + 4
                 break
-            j += 5
-            while j < end:
+            if data[o] == 0:  # a branch of its own, so that the next record need not wait for this byte
+                o = end + 5
+                continue
+            j = end + 5
+            end += 5 * (data[o] + 1)
+            if end > stop:
+                fault = 8 * i + 1
+                break
+            while j < end and fault == 0:
                 count = load4(data, j + 1)
                 total += count
                 if data[j] <= data[j - 5]:
                     fault = 8 * i + 3
-                    break
-                if count == 0:
+                elif count == 0:
                     fault = 8 * i + 4
-                    break
                 j += 5
-            if total > MOST:
+            if fault == 0 and total > MOST:
                 fault = 8 * i + 5
             if fault != 0:
                 break

@@ -220,7 +220,10 @@ class TestEither:
                 assert time.monotonic() < deadline
 
     def test_no_server(self, path: str) -> None:
-        with GrallClient(path, wait=0.1) as client, pytest.raises(DialError, match="no host listens"):
+        with (
+            GrallClient(path, wait=0.1) as client,
+            pytest.raises(DialError, match="start one with: warmwire ipc MODEL"),
+        ):
             client.ping()
 
     def test_something_else_listens(self, path: str) -> None:

@@ -119,7 +119,7 @@ class Link(asyncio.Protocol):
     async def open(cls, addr: str | os.PathLike[str], wait: float = DIAL_WAIT, max_backlog: int | None = None) -> Link:
         """Connect and wait for the greeting, `wait` seconds for each. Raises DialError, ProtocolError."""
         path = os.fspath(addr)
-        sock = await connect_async(path, wait=wait)
+        sock = await connect_async(path, wait=wait, start="warmwire ipc MODEL {path}")
         loop = asyncio.get_running_loop()
         transport, link = await loop.create_unix_connection(lambda: cls(path, max_backlog), sock=sock)
         try:

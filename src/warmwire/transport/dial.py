@@ -19,6 +19,9 @@ from warmwire.wire.errors import DialError
 DIAL_WAIT: Final = 10.0
 """Seconds to wait for a host that is not listening yet."""
 
+START: Final = "warmwire serve MODEL --socket {path}"
+"""The command that an error proposes where nobody listens."""
+
 _PAUSE: Final = 0.1
 _NOT_YET: Final = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.EAGAIN})
 """Not bound yet, not listening yet, too many waiting to be accepted."""
@@ -26,7 +29,9 @@ _NOT_YET: Final = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.EAGAIN})
 _BUFFER: Final = 1 << 20
 
 
-def connect(addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> socket.socket:
+def connect(
+    addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT, start: str = START
+) -> socket.socket:
     """A connected, blocking socket. Raises DialError, or UsageError for a path no socket can have."""
     path = check_path(addr or default_addr())
     deadline = time.monotonic() + wait
@@ -38,11 +43,13 @@ def connect(addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WA
         except OSError as error:
             sock.close()
             if error.errno not in _NOT_YET or time.monotonic() + _PAUSE > deadline:
-                raise dial_error(path, error, wait) from error
+                raise dial_error(path, error, wait, start) from error
         time.sleep(_PAUSE)
 
 
-async def connect_async(addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> socket.socket:
+async def connect_async(
+    addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT, start: str = START
+) -> socket.socket:
     """`connect` for an event loop; the socket is non-blocking."""
     path = check_path(addr or default_addr())
     loop = asyncio.get_running_loop()
@@ -56,7 +63,7 @@ async def connect_async(addr: str | os.PathLike[str] | None = None, *, wait: flo
         except OSError as error:
             sock.close()
             if error.errno not in _NOT_YET or loop.time() + _PAUSE > deadline:
-                raise dial_error(path, error, wait) from error
+                raise dial_error(path, error, wait, start) from error
         except BaseException:
             sock.close()
             raise
@@ -70,9 +77,9 @@ def new_socket() -> socket.socket:
     return sock
 
 
-def dial_error(path: str, error: OSError, waited: float) -> DialError:
+def dial_error(path: str, error: OSError, waited: float, start: str = START) -> DialError:
     """What a failed connect means and what to do about it."""
-    start = f"warmwire serve MODEL --socket {path}"
+    start = start.format(path=path)
     if error.errno == errno.ENOENT:
         why = f"no host listens at {path} (no such file after {waited:g} s); start one with: {start}"
     elif error.errno == errno.ECONNREFUSED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
 import shutil
 import signal
@@ -44,10 +46,18 @@ def loop_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def start(path: str) -> Iterator[Callable[..., HostThread]]:
-    """`start(model, ...)` gives a running host in this process; it is stopped after the test."""
+def start(path: str, caplog: pytest.LogCaptureFixture) -> Iterator[Callable[..., HostThread]]:
+    """`start(model, ...)` gives a running host in this process; it is stopped after the test.
+
+    A host that stumbles says so in the log, by way of asyncio or as an unexpected RuntimeError.
+    """
     with ExitStack() as stack:
         yield lambda model, **options: stack.enter_context(HostThread(model, path, **options))
+    gc.collect()  # a task whose exception nobody took says so when it goes
+    for record in (*caplog.get_records("call"), *caplog.records):
+        stumbled = record.exc_info and isinstance(record.exc_info[1], RuntimeError)
+        assert not stumbled, record.exc_text
+        assert record.name != "asyncio" or record.levelno < logging.ERROR, record.getMessage()
 
 
 class ServeProcess:

@@ -178,7 +178,8 @@ class LinePeer:
             return None
         if not line:
             return None
-        assert line.endswith(b"\n")
+        if not line.endswith(b"\n"):  # the host went in the middle of a line
+            return None
         value: dict[str, Any] = json.loads(line)
         return value
 

@@ -24,6 +24,7 @@ from tests.support import (
     frame,
     json_frame,
     random_image,
+    without_privileges,
 )
 from warmwire.client import (
     AsyncClient,
@@ -497,12 +498,18 @@ class TestClient:
                 with pytest.raises((DialError, UsageError)):
                     client.ask("x")
 
-    @pytest.mark.skipif(os.getuid() == 0, reason="root passes every mode")
-    def test_permission_denied_is_final(self, client_class: Clients, start: Start) -> None:
-        host = start(EchoModel())
-        os.chmod(host.path, 0)
-        with client_class(host.path, wait=1000) as client, pytest.raises(DialError, match="permission denied"):
-            client.connect()
+    def test_permission_denied_is_final(self, client_class: Clients, path: str) -> None:
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(path)
+            os.chmod(path, 0)
+            sock.listen()
+            os.chmod(os.path.dirname(path), 0o755)
+            with (
+                client_class(path, wait=1000) as client,
+                without_privileges(),
+                pytest.raises(DialError, match=f"permission denied at {path}: the host runs as another user"),
+            ):
+                client.connect()
 
 
 def test_a_cancelled_task_takes_its_answer_along(start: Start, loop_name: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support import Gate, HostThread, Script, descriptor, eventually, image_body, json_frame, text_body
+from tests.support import Gate, HostThread, Peer, Script, descriptor, eventually, image_body, json_frame, text_body
 from warmwire.models.echo import EchoModel
 from warmwire.transport.dial import connect
 from warmwire.wire.errors import DialError
@@ -74,6 +74,30 @@ def test_an_upload_under_way_is_told_when_it_is_whole(start: Start) -> None:
         assert uploading.answer()[1]["code"] == "backend_unavailable"
         gate.open("k")
     host.join()
+
+
+def test_who_connected_in_time_is_answered_although_nobody_had_accepted_it(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as running:
+        running.send(json_frame(text_body("k")))
+        gate.wait_running("k")
+
+        def connect_and_stop() -> list[Peer]:
+            """In the host's own thread, so that it cannot accept in between."""
+            peers = [host.peer() for _ in range(5)]
+            host._stop.set()
+            return peers
+
+        lates = host.call(connect_and_stop)
+        for late in lates:
+            late.send(json_frame(text_body("late")))
+        gate.open("late")
+        gate.open("k")
+        assert running.answer()[1]["type"] == "done"
+        for late in lates:
+            with late:  # admitted, if it was quick
+                assert late.answer()[1].get("code") in (None, "backend_unavailable")
 
 
 def test_after_the_deadline_the_rest_is_told_and_cut(start: Start, loop_name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from tests.support import (
     open_descriptors,
     text_body,
     uvarint,
+    without_privileges,
 )
 from warmwire.models.base import Finish
 from warmwire.models.echo import EchoModel
@@ -360,6 +362,19 @@ def test_an_upload_cut_short_gives_its_buffers_back(start: Start) -> None:
         peer.send(json_frame(image_body("a", "b")), descriptor("a", 6), frame(2, bytes(6)))
         peer.send(descriptor("b", 1 << 20), uvarint(1 << 20), b"\x02", bytes(1000))
     assert eventually(lambda: freed) == [[6, 1 << 20]]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as somebody else")
+def test_other_users_are_turned_away(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name)
+    os.chmod(os.path.dirname(host.path), 0o755)
+    os.chmod(host.path, 0o666)
+    with without_privileges():
+        stranger = host.peer()
+    with stranger:
+        assert stranger.at_end()
+    with host.peer() as peer:
+        assert peer.ask("x")[0] == "x"
 
 
 # ---------------------------------------------------------------------- how a model fails

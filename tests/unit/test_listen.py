@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import without_privileges
 from warmwire.transport.dial import connect
 from warmwire.transport.listen import SocketPath
 from warmwire.wire.errors import DialError, ListenError, UsageError
@@ -150,11 +151,13 @@ def test_a_directory_that_cannot_be_made(directory: str) -> None:
         SocketPath(f"{directory}/file/deep/s.sock").claim()
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root passes every mode")
 def test_a_directory_without_permission(directory: str) -> None:
-    os.chmod(directory, 0o500)
-    with pytest.raises(ListenError, match="Permission denied"):
-        SocketPath(f"{directory}/s.sock").claim()
+    os.chmod(directory, 0o555)
+    with without_privileges():
+        with pytest.raises(ListenError, match=r"cannot lock .*: Permission denied"):
+            SocketPath(f"{directory}/s.sock").claim()
+        with pytest.raises(ListenError, match=r"cannot create the socket directory .*: Permission denied"):
+            SocketPath(f"{directory}/new/s.sock").claim()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -116,20 +116,17 @@ class Host:
 
     async def serve(self, listening: Mapping[Surface, socket.socket], stop: asyncio.Event) -> None:
         """Accept connections until `stop` is set; the sockets are closed then, sessions live on."""
-        accepting = [asyncio.create_task(self._accept(surface, sock)) for surface, sock in listening.items()]
         stopping = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({*accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            while not stop.is_set():
+                await _somebody(listening.values(), stopping)
+                for surface, sock in listening.items():  # also at the end: a connect that succeeded is not reset
+                    await self._accept(surface, sock)
         finally:
-            for task in (*accepting, stopping):
-                task.cancel()
-            await asyncio.gather(*accepting, stopping, return_exceptions=True)
-            for surface, sock in listening.items():
-                await self._accept_waiting(surface, sock)
+            stopping.cancel()
+            await asyncio.gather(stopping, return_exceptions=True)
+            for sock in listening.values():
                 sock.close()
-        for task in accepting:
-            if not task.cancelled():
-                task.result()
 
     async def adopt(
         self, sock: socket.socket, surface: Surface = Surface.GENERATION, reader: RequestReader | None = None
@@ -166,18 +163,31 @@ class Host:
         self.hangups.close()
         await self.runner.close()
 
-    async def _accept_waiting(self, surface: Surface, listening: socket.socket) -> None:
-        """Take in those who have connected already: a connect that succeeded must not end in a reset."""
-        with contextlib.suppress(OSError):  # nobody waits any more
+    async def _accept(self, surface: Surface, listening: socket.socket) -> None:
+        """Take in everybody who waits."""
+        try:
             for _ in range(BACKLOG):
                 await self.adopt(listening.accept()[0], surface)
+        except BlockingIOError:
+            pass
+        except OSError as error:  # out of descriptors: wait for some connection to end
+            log.error("cannot accept a connection: %s", error.strerror)
+            await asyncio.sleep(0.1)
 
-    async def _accept(self, surface: Surface, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                sock, _ = await loop.sock_accept(listening)
-                await self.adopt(sock, surface)
-            except OSError as error:  # out of descriptors: wait for some connection to end
-                log.error("cannot accept a connection: %s", error.strerror)
-                await asyncio.sleep(0.1)
+
+async def _somebody(listening: Iterable[socket.socket], stopping: asyncio.Future[Any]) -> None:
+    """Wait until somebody connects, or until `stopping` is done."""
+    loop = asyncio.get_running_loop()
+    connecting = loop.create_future()
+
+    def connected() -> None:
+        if not connecting.done():
+            connecting.set_result(None)
+
+    for sock in listening:
+        loop.add_reader(sock, connected)
+    try:
+        await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for sock in listening:
+            loop.remove_reader(sock)

@@ -21,7 +21,7 @@ import openai
 import pytest
 
 from tests.bridge_support import BridgeThread, ask, events, line_server, receive
-from tests.support import PATIENCE, Gate, HostThread, Script, eventually, json_frame
+from tests.support import PATIENCE, Gate, HostThread, Script, eventually, json_frame, open_descriptors
 from warmwire.bridge import output
 from warmwire.models.base import Capabilities, Finish
 from warmwire.models.echo import EchoModel
@@ -467,6 +467,18 @@ def test_leaving_while_queued(bridge: BridgeThread, serve: Serve, stream: bool) 
             gate.open(key)
         assert bridge.post("/chat/completions", ask("last")).status_code == 200
     assert gate.order == ["first", "last"]
+
+
+def test_clients_that_come_and_go_leave_no_descriptor(bridge: BridgeThread, serve: Serve) -> None:
+    serve(EchoModel(), queue_depth=300)
+    assert bridge.post("/chat/completions", ask("x")).status_code == 200
+    before = open_descriptors()
+    for n in range(200):
+        with bridge.begin("/chat/completions", ask("word " * 50, stream=bool(n % 2))) as sock:
+            if n % 3:
+                sock.recv(10)
+    assert bridge.post("/chat/completions", ask("x")).status_code == 200
+    eventually(lambda: open_descriptors() <= before, "the end of all descriptors")
 
 
 def test_closing_the_stream_of_the_official_client_cancels(bridge: BridgeThread, serve: Serve) -> None:

@@ -18,7 +18,7 @@ import pytest
 from warmwire.bridge import errors
 from warmwire.bridge.answers import ChatShape
 from warmwire.bridge.bodies import ChatBody, TextBody, read
-from warmwire.bridge.convert import chat_request, hears, text_request
+from warmwire.bridge.convert import chat_request, media_in, text_request
 from warmwire.bridge.guard import is_address, is_local
 from warmwire.bridge.media import Attachments
 from warmwire.bridge.serve import bind, key_from
@@ -219,6 +219,7 @@ def test_thinking(more: dict[str, Any], thinking: bool | None) -> None:
         ({"n": 2}, "n:"),
         ({"n": 0}, "n:"),
         ({"logprobs": True}, "logprobs:"),
+        ({"functions": [{"name": "f"}]}, "functions:"),
         ({"modalities": ["text", "audio"]}, "modalities:"),
         ({"tools": [{"type": "web_search"}]}, "tools[0]: a tool is of type function, not 'web_search'"),
         ({"tools": TOOLS + TOOLS[:1]}, "repeat the name 'f'"),
@@ -456,8 +457,8 @@ def test_sound_in_a_message() -> None:
     request = convert(messages=[{"role": "user", "content": [part]}])
     assert request.attachments[0].sample_rate == 8000
     body = read(json.dumps({"messages": [{"role": "user", "content": [part]}]}).encode(), ChatBody)
-    assert hears(body)
-    assert not hears(read(b'{"messages":[{"role":"user","content":"x"}]}', ChatBody))
+    assert media_in(body) == {"input_audio"}
+    assert media_in(read(b'{"messages":[{"role":"user","content":"x"}]}', ChatBody)) == set()
 
 
 # ---------------------------------------------------------------------- answers

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from warmwire.bridge.answers import ANY_MODEL, ChatShape, Chunk, Shape, TextShape
 from warmwire.bridge.bodies import ChatBody, EmbeddingsBody, RerankBody, TextBody, read
-from warmwire.bridge.convert import chat_request, hears, text_request
+from warmwire.bridge.convert import chat_request, media_in, text_request
 from warmwire.bridge.errors import code_of, plain_error
 from warmwire.bridge.guard import Guard
 from warmwire.bridge.metrics import CONTENT_TYPE, Metrics, Record
@@ -115,8 +115,11 @@ class _Bridge:
 
     async def _chat(self, body: bytes, output: Output, record: Record) -> None:
         asked = read(body, ChatBody)
-        rate = await self._sample_rate() if hears(asked) else None
-        request = await asyncio.to_thread(chat_request, asked, rate)
+        if media := media_in(asked):
+            rate = await self._sample_rate() if "input_audio" in media else None
+            request = await asyncio.to_thread(chat_request, asked, rate)
+        else:
+            request = chat_request(asked)
         await self._generate(request, ChatShape(asked), bool(asked.stream), output, record)
 
     async def _complete(self, body: bytes, output: Output, record: Record) -> None:

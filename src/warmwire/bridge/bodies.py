@@ -124,6 +124,7 @@ class ChatBody(Sampling, kw_only=True):
     chat_template_kwargs: TemplateOptions | None = None
     logprobs: bool | None = None
     modalities: list[str] | None = None
+    functions: list[Any] | None = None
 
 
 class TextBody(Sampling, kw_only=True):

@@ -14,7 +14,7 @@ _NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
 def chat_request(body: ChatBody, sample_rate: int | None = None) -> Request:
-    """A chat completion. Images and sounds are decoded here, which takes its time: call it on a thread.
+    """A chat completion. Images and sounds are decoded here, which takes its time.
 
     Raises InvalidRequestError for what the wire cannot carry.
     """
@@ -23,6 +23,8 @@ def chat_request(body: ChatBody, sample_rate: int | None = None) -> Request:
         raise InvalidRequestError("messages must not be empty")
     if body.logprobs:
         raise InvalidRequestError("logprobs: the host sends none")
+    if body.functions:
+        raise InvalidRequestError("functions: no longer; use tools")
     if body.modalities and body.modalities != ["text"]:
         raise InvalidRequestError("modalities: answers are text only")
     attachments = Attachments(sample_rate)
@@ -35,14 +37,10 @@ def chat_request(body: ChatBody, sample_rate: int | None = None) -> Request:
     return request
 
 
-def hears(body: ChatBody) -> bool:
-    """Whether a request has sound in it."""
-    return any(
-        part.type == "input_audio"
-        for message in body.messages
-        if isinstance(message.content, list)
-        for part in message.content
-    )
+def media_in(body: ChatBody) -> set[str]:
+    """The kinds of parts that have to be decoded: image_url, input_audio."""
+    lists = (message.content for message in body.messages if isinstance(message.content, list))
+    return {part.type for parts in lists for part in parts} & {"image_url", "input_audio"}
 
 
 def text_request(body: TextBody) -> Request:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -87,6 +88,18 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(InputError, match="No such file"):
         load(tmp_path / "none")
+
+
+def test_a_model_beyond_the_machine(tmp_path: Path) -> None:
+    nodes = 2**32 - 1  # a terabyte with a hole in the middle, as honest a header as its size allows
+    path = tmp_path / "m.gril"
+    path.write_bytes(struct.pack("<4sB3I", b"GRIL", 1, 255, nodes, nodes))
+    try:
+        os.truncate(path, 17 + nodes * 256 + nodes * 5 + 4)
+    except OSError:
+        pytest.skip("the file system has no such files")
+    with pytest.raises(InputError, match="bytes of memory, this machine has"):
+        load(path)
 
 
 def test_a_loaded_model_saves_as_it_was(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ def ipc(
     pacing: Annotated[Pacing, typer.Option(help="What a delay holds up.")] = Pacing.GENERATION,
     style: Annotated[Style, typer.Option(help="When generations end besides their limit.")] = Style.NEVER,
     temperature: Annotated[float, typer.Option(min=0, max=100, help="As for run.")] = 1.0,
+    max_name: Annotated[int, typer.Option(min=1, max=1 << 20, help="Longest name taken, bytes.")] = 4 << 10,
+    max_seed: Annotated[int, typer.Option(min=1, max=1 << 30, help="Longest seed taken, bytes.")] = 1 << 20,
 ) -> None:
     """Serve a Markov model on the grall wire until SIGTERM or Ctrl-C.
 
@@ -32,7 +34,14 @@ def ipc(
     from warmwire.models.markov import load
 
     logging.basicConfig(level=logging.INFO, format="warmwire: %(message)s")
-    options = GrallOptions(rng_seed=rng_seed, pacing=pacing, style=style, temperature=temperature)
+    options = GrallOptions(
+        rng_seed=rng_seed,
+        pacing=pacing,
+        style=style,
+        temperature=temperature,
+        max_name=max_name,
+        max_seed=max_seed,
+    )
 
     def ready(path: str) -> None:
         print(f"warmwire: {model} is ready at {path}", file=sys.stderr, flush=True)

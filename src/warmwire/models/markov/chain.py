@@ -104,6 +104,8 @@ def load(path: str | os.PathLike[str]) -> Chain:
             size = os.fstat(file.fileno()).st_size
             start = file.read(HEADER_SIZE)
             header = parse_header(start, size, name)
+            if size > (memory := os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")):
+                raise InputError(f"{name}: the model takes {size:,} bytes of memory, this machine has {memory:,}")
             data = np.empty(size, np.uint8)
             data[:HEADER_SIZE] = np.frombuffer(start, np.uint8)
             filled = HEADER_SIZE

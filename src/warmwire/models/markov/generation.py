@@ -32,7 +32,7 @@ class Generation:
     def __init__(
         self,
         chain: Chain,
-        seed: bytes = b"",
+        seed: str | bytes = b"",
         *,
         limit: int | None = None,
         temperature: float = 1.0,
@@ -52,7 +52,7 @@ class Generation:
         self._margin = chain.depth + 8
         self._buffer = np.zeros(self._margin + 64, np.uint8)
         self._start = self._end = self._margin
-        self._restart(seed)
+        self._restart(seed.encode() if isinstance(seed, str) else seed)
         self.stopped = False
         """Whether the style has ended it."""
         self._inside_word = False
@@ -148,7 +148,7 @@ def generate(
     chain: Chain,
     limit: int,
     *,
-    seed: bytes = b"",
+    seed: str | bytes = b"",
     temperature: float = 1.0,
     style: Style = Style.NEVER,
     rng_seed: int | bytes | None = None,

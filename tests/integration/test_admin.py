@@ -1,0 +1,524 @@
+"""The admin socket: what it tells, in which order, to whom, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import (
+    LOOPS,
+    PATIENCE,
+    Gate,
+    LinePeer,
+    Script,
+    WholeHost,
+    eventually,
+    json_frame,
+    open_descriptors,
+    text_body,
+)
+from warmwire.client import AsyncClient, BackendUnavailableError, Client, DialError, InputError, StreamLostError
+from warmwire.client import tasks as client_tasks
+from warmwire.host import activity_log as activity
+from warmwire.host.admin import Admin
+from warmwire.host.hangup import HangupWatch
+from warmwire.host.runner import ThreadRunner
+from warmwire.models.base import Capabilities, Finish
+from warmwire.models.echo import EchoModel
+from warmwire.transport.listen import SocketPath
+from warmwire.transport.paths import Surface, surface_addr
+from warmwire.wire.admin import Status
+from warmwire.wire.messages import OutBlock
+
+Start = Callable[..., WholeHost]
+IDLE = {"workers": 1, "capacity": 11, "outstanding": 0, "answered": 0, "refused": 0, "sent": 0}
+
+
+@pytest.fixture
+def start(path: str) -> Iterator[Start]:
+    with ExitStack() as stack:
+        yield lambda model, **options: stack.enter_context(WholeHost(model, path, **options))
+
+
+class SlowRunner(ThreadRunner):
+    """Loads its model when told to, well or not."""
+
+    def __init__(self, model: Any, go: threading.Event, failure: Exception | None = None) -> None:
+        super().__init__(model)
+        self._go, self._failure = go, failure
+
+    async def start(self) -> None:
+        while not self._go.is_set():
+            await asyncio.sleep(0.005)
+        if self._failure is not None:
+            raise self._failure
+
+
+@contextmanager
+def loading(path: str, model: Any = None, *, failure: Exception | None = None, **options: Any) -> Iterator[Any]:
+    """A host that is loading its model; `go()` lets it end."""
+    go = threading.Event()
+    host = WholeHost(lambda: SlowRunner(model or EchoModel(), go, failure), path, **options)
+    thread = threading.Thread(target=host.__enter__)
+    thread.start()
+    host.go = go.set  # type: ignore[attr-defined]
+    eventually(lambda: os.path.exists(surface_addr(path, Surface.ADMIN)), "the admin socket")
+    try:
+        yield host
+    finally:
+        go.set()
+        thread.join(PATIENCE)
+        host.stop()
+        if failure is None:
+            host.join()
+
+
+def told(peer: LinePeer, count: int) -> list[dict[str, Any]]:
+    events = [peer.receive() for _ in range(count)]
+    assert all(event is not None and event["id"] == "admin" and event["type"] == "status" for event in events)
+    return [{k: v for k, v in event.items() if k not in ("id", "type")} for event in events if event is not None]
+
+
+# ---------------------------------------------------------------------- the order of things
+
+
+def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start: Start, loop_name: str) -> None:
+    class Able(Script):
+        name = "able"
+        capabilities = Capabilities(
+            vision=True, audio=True, audio_sample_rate=16000, tools=True, thinking=True, embed=True, rerank=True,
+            accelerator="cuda", gpu_layers=7, device_name="a card", vram_total_bytes=1 << 33,
+        )  # fmt: skip
+
+    with start(Able(), loop=loop_name).lines(Surface.ADMIN) as peer:
+        assert told(peer, 3) == [
+            {
+                "status": "capabilities",
+                "backend": "able",
+                "wire_version": 1,
+                "v2": True,
+                "vision": True,
+                "audio": True,
+                "audio_sample_rate": 16000,
+                "tools": True,
+                "thinking": True,
+                "embed": True,
+                "rerank": True,
+                "accelerator": "cuda",
+                "gpu_layers": 7,
+                "device_name": "a card",
+                "vram_total_bytes": 1 << 33,
+            },
+            {"status": "ready"},
+            {"status": "activity", **IDLE},
+        ]
+
+
+def test_what_a_model_has_not_is_left_out(start: Start) -> None:
+    with start(EchoModel()).lines(Surface.ADMIN) as peer:
+        (capabilities,) = told(peer, 1)
+        assert capabilities.keys().isdisjoint({"rerank", "audio_sample_rate", "device_name", "vram_total_bytes"})
+        assert (capabilities["audio"], capabilities["embed"], capabilities["gpu_layers"]) == (False, False, 0)
+
+
+@pytest.mark.parametrize("loop", sorted(LOOPS))
+def test_the_whole_life_of_a_host(path: str, loop: str) -> None:
+    gate = Gate()
+    with loading(path, gate, loop=loop) as host, LinePeer(path, Surface.ADMIN) as peer:
+        assert told(peer, 1) == [{"status": "loading_model", "phase": "checking_local", "path": "gate"}]
+        with LinePeer(path, Surface.ADMIN) as late:
+            assert told(late, 1)[0]["status"] == "loading_model"
+        with pytest.raises(DialError):
+            Client(path, wait=0).connect()
+        host.go()
+        assert [event["status"] for event in told(peer, 2)] == ["capabilities", "ready"]
+        Client(path, wait=0).connect()  # ready means that the socket is there
+        with host.peer() as running:
+            running.send(json_frame(text_body("k")))
+            gate.wait_running("k")
+            host.stop()
+            events = [peer.receive() or {}]
+            while events[-1].get("status") == "activity":
+                events.append(peer.receive() or {})
+            assert events[-1]["status"] == "draining"
+            with LinePeer(path, Surface.ADMIN) as late:  # also who comes only now
+                assert [event["status"] for event in told(late, 3)] == ["capabilities", "draining", "activity"]
+            gate.open("k")
+            running.answer()
+        while (event := peer.receive()) is not None:
+            assert event["status"] == "activity"
+    assert not os.path.exists(surface_addr(path, Surface.ADMIN))
+
+
+def test_activity_is_told_while_and_after_a_request_runs(start: Start, loop_name: str) -> None:
+    go = threading.Event()
+
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        while not go.wait(0.01):
+            emit(OutBlock("text", "more "))
+        return Finish()
+
+    host = start(Script(play), loop=loop_name, queue_depth=0)
+    with host.lines(Surface.ADMIN) as peer, host.peer() as running:
+        told(peer, 3)
+        running.send(json_frame(text_body("k")))
+        seen = told(peer, 3)
+        assert [event["outstanding"] for event in seen] == [1, 1, 1]
+        assert all(later["sent"] > earlier["sent"] for earlier, later in pairwise(seen))
+        with host.lines(Surface.ADMIN) as late:
+            assert told(late, 3)[2]["outstanding"] == 1
+        go.set()
+        assert running.answer()[1]["type"] == "done"
+        while (event := told(peer, 1)[0])["outstanding"]:
+            pass
+        assert (event["answered"], event["refused"], event["capacity"]) == (1, 0, 1)
+
+
+# ---------------------------------------------------------------------- subscribers of all kinds
+
+
+def test_two_hundred_and_fifty_six_subscribers_hear_everything(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name)
+    with ExitStack() as stack:
+        peers = [stack.enter_context(host.lines(Surface.ADMIN)) for _ in range(256)]
+        for peer in peers:
+            assert [event["status"] for event in told(peer, 3)] == ["capabilities", "ready", "activity"]
+        with host.peer() as client:
+            client.ask("hello")
+        for peer in peers:
+            assert told(peer, 1)[0]["answered"] == 1
+        host.stop()
+        for peer in peers:
+            assert told(peer, 1) == [{"status": "draining"}]
+            assert peer.at_end()
+
+
+def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name)
+    with host.lines(Surface.ADMIN) as half, host.lines(Surface.ADMIN) as talker:
+        half.shutdown()
+        talker.send(b"what is this?\n" * 100_000)
+        told(half, 3)
+        told(talker, 3)
+        with host.peer() as client:
+            client.ask("hello")
+        assert told(half, 1)[0]["answered"] == 1
+        assert told(talker, 1)[0]["answered"] == 1
+
+
+def test_subscribers_that_leave_an_idle_host_leave_nothing(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name)
+    with host.lines(Surface.ADMIN) as peer:
+        told(peer, 3)
+    before = eventually(lambda: open_descriptors())
+    for n in range(200):
+        peer = host.lines(Surface.ADMIN)
+        if n % 2:
+            told(peer, 3)
+        peer.close()
+    eventually(lambda: open_descriptors() <= before, "the end of all descriptors")
+
+
+class AdminThread:
+    """An `Admin` of its own, so that events can be had at will."""
+
+    def __init__(self, path: str, loop: str) -> None:
+        self.path = path
+        self._factory = LOOPS[loop]
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> AdminThread:
+        self._thread.start()
+        assert self._started.wait(PATIENCE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(PATIENCE)
+
+    def publish(self, details: dict[str, Any]) -> None:
+        async def run() -> None:
+            self._admin.publish(Status.LOADING_MODEL, details)
+
+        asyncio.run_coroutine_threadsafe(run(), self._loop).result(PATIENCE)
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=self._factory) as runner:
+            runner.run(self._main())
+
+    async def _main(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self._admin = Admin({None, os.getuid()}, HangupWatch())
+        with SocketPath(surface_addr(self.path, Surface.ADMIN)) as claimed:
+            serving = asyncio.create_task(self._admin.serve(claimed.bind()))
+            self._started.set()
+            await self._stop.wait()
+            self._admin.close()
+            serving.cancel()
+            await asyncio.sleep(0)
+
+
+def test_a_subscriber_that_does_not_read_is_dropped_and_others_are_not(path: str, loop_name: str) -> None:
+    with AdminThread(path, loop_name) as admin:
+        with LinePeer(path, Surface.ADMIN) as slow, LinePeer(path, Surface.ADMIN) as quick:
+            told(slow, 1)
+            told(quick, 1)
+            for n in range(500):  # five megabytes, more than any socket holds
+                admin.publish({"phase": "verify", "path": "x" * 10_000, "n": n})
+                assert told(quick, 1)[0]["n"] == n
+            heard = 0  # by the slow one: what was on its way when it was dropped, then the end
+            while (event := slow.receive()) is not None:
+                assert event["n"] == heard
+                heard += 1
+            assert 0 < heard < 500
+        with LinePeer(path, Surface.ADMIN) as back:
+            assert told(back, 1)[0]["n"] == 499
+
+
+# ---------------------------------------------------------------------- clients
+
+
+@pytest.fixture(params=["sync", "async"])
+def call(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """`call(path, method, ...)` of either client."""
+
+    def sync(path: str, method: str, *args: Any, wait: float = PATIENCE) -> Any:
+        with Client(path, wait=wait) as client:
+            found = getattr(client, method)(*args)
+            return list(found) if method == "events" else found
+
+    async def go(path: str, method: str, *args: Any, wait: float) -> Any:
+        async with AsyncClient(path, wait=wait) as client:
+            found = getattr(client, method)(*args)
+            return [event async for event in found] if method == "events" else await found
+
+    def asynchronous(path: str, method: str, *args: Any, wait: float = PATIENCE) -> Any:
+        return asyncio.run(go(path, method, *args, wait=wait))
+
+    return sync if request.param == "sync" else asynchronous
+
+
+class TestClients:
+    def test_status(self, start: Start, call: Callable[..., Any]) -> None:
+        host = start(EchoModel())
+        status = call(host.path, "status")
+        assert (status.state, status.details, status.activity) == ("ready", {}, IDLE)
+        assert [c["backend"] for c in status.capabilities] == ["echo"]
+
+    def test_status_while_loading(self, path: str, call: Callable[..., Any]) -> None:
+        with loading(path):
+            status = call(path, "status")
+            assert (status.state, status.capabilities, status.activity) == ("loading_model", [], None)
+            assert status.details == {"phase": "checking_local", "path": "echo"}
+
+    def test_events_until_the_end(self, start: Start, call: Callable[..., Any]) -> None:
+        host = start(EchoModel())
+        with host.lines(Surface.ADMIN) as peer:
+            told(peer, 3)
+            threading.Timer(0.2, host.stop).start()
+            events = call(host.path, "events")
+        assert [event["status"] for event in events] == ["capabilities", "ready", "activity", "draining"]
+
+    def test_wait_ready(self, path: str, call: Callable[..., Any]) -> None:
+        with loading(path) as host:
+            with pytest.raises(BackendUnavailableError, match=r"not ready within 0\.05 s"):
+                call(path, "wait_ready", 0.05)
+            threading.Timer(0.1, host.go).start()
+            call(path, "wait_ready", PATIENCE)
+            Client(path, wait=0).connect()
+            call(path, "wait_ready", PATIENCE)  # at once
+
+    def test_wait_ready_for_a_host_that_comes_later(self, path: str, call: Callable[..., Any]) -> None:
+        host = WholeHost(EchoModel(), path)
+        timer = threading.Timer(0.3, host.__enter__)
+        timer.start()
+        call(path, "wait_ready", PATIENCE)
+        timer.join(PATIENCE)
+        host.__exit__()
+
+    def test_wait_ready_for_a_host_that_cannot_load(self, path: str, call: Callable[..., Any]) -> None:
+        with loading(path, failure=InputError("no such model")) as host:
+            with LinePeer(path, Surface.ADMIN) as peer:
+                told(peer, 1)
+            threading.Timer(0.1, host.go).start()
+            with pytest.raises(BackendUnavailableError, match="ended before it was ready"):
+                call(path, "wait_ready", PATIENCE)
+            with pytest.raises(InputError, match="no such model"):
+                host.join()
+
+    def test_nobody_there(self, path: str, call: Callable[..., Any]) -> None:
+        for method in ("status", "events"):
+            with pytest.raises(DialError, match=r"s\.admin\.sock"):
+                call(path, method, wait=0)
+
+    def test_hosts_of_another_make(self, path: str, call: Callable[..., Any]) -> None:
+        lines = [
+            {"id": "admin", "status": "capabilities", "type": "status", "backend": "a"},
+            {"id": "admin", "status": "capabilities", "type": "status", "backend": "b", "embed": True, "new": {}},
+            {"id": "admin", "status": "resting", "type": "status", "phase": "sleep"},
+        ]
+        with fake_admin(path, b"".join(json.dumps(line).encode() + b"\n" for line in lines), hold=True):
+            status = call(path, "status")
+        assert (status.state, status.details, status.activity) == ("resting", {"phase": "sleep"}, None)
+        assert [c["backend"] for c in status.capabilities] == ["a", "b"]
+
+    @pytest.mark.parametrize("data", [b"", b'{"status":"capabilities"}\n', b'{"status":"capab'])
+    def test_a_host_that_ends_before_its_state(self, path: str, call: Callable[..., Any], data: bytes) -> None:
+        with fake_admin(path, data), pytest.raises(Exception, match=r"ended before|cannot be read") as raised:
+            call(path, "status")
+        assert data.endswith(b"capab") or isinstance(raised.value, StreamLostError)
+
+    def test_a_host_that_hangs(self, path: str, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(client_tasks, "_STATE_WAIT", 0.1)
+        with fake_admin(path, b"", hold=True), pytest.raises(BackendUnavailableError, match="it hangs"):
+            call(path, "status")
+
+
+@contextmanager
+def fake_admin(path: str, data: bytes, *, hold: bool = False) -> Iterator[None]:
+    """A socket that tells `data` to whoever comes first, and closes unless told to hold on."""
+    ended = threading.Event()
+
+    def serve(listening: socket.socket) -> None:
+        sock, _ = listening.accept()
+        with sock:
+            sock.sendall(data)
+            if hold:
+                ended.wait(PATIENCE)
+
+    with SocketPath(surface_addr(path, Surface.ADMIN)) as claimed, claimed.bind() as listening:
+        listening.setblocking(True)
+        listening.settimeout(PATIENCE)
+        thread = threading.Thread(target=serve, args=(listening,))
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join(PATIENCE)
+
+
+# ---------------------------------------------------------------------- the activity log
+
+
+def read_log(directory: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (directory / "s.ndjson").read_text().splitlines()]
+
+
+def test_the_log_tells_who_and_how_much_and_never_what(start: Start, tmp_path: Path, loop_name: str) -> None:
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        if request.id == "bug":
+            raise ValueError("it said XYZZY")
+        emit(OutBlock("text", "PLUGH"))
+        return Finish(report={"x": "PLUGH"})
+
+    with activity.activity_log(tmp_path / "logs", "s"):
+        host = start(Script(play), loop=loop_name)
+        with host.peer() as peer:
+            peer.ask("XYZZY", id="one")
+            peer.ask("XYZZY", id="bug")
+            peer.send(json_frame(text_body("XYZZY", id="Bearer abcdefghijklmnop") | {"messages": []}))
+            peer.answer()
+            peer.send(b"\x05\x01XYZZY")
+            assert (peer.receive() or {})["code"] == "invalid_request"
+        host.stop()
+        host.join()
+    log = read_log(tmp_path / "logs")
+    assert [line["msg"] for line in log if line["component"] == "activity"] == [
+        "ready",
+        "connection_accepted",
+        "request_done",
+        "request_failed",
+        "request_failed",
+        "request_unreadable",
+    ]
+    ready, accepted, done = (line for line in log if line["msg"] in ("ready", "connection_accepted", "request_done"))
+    assert ready["surfaces"] == ["generation"]
+    assert (accepted["surface"], accepted["peer_uid"], accepted["peer_pid"]) == ("generation", os.getuid(), os.getpid())
+    assert (done["req_id"], done["level"], done["stop_reason"], done["n_tools"]) == ("one", "info", "end_turn", 0)
+    assert done["seconds"] >= 0
+    failures = [(line["req_id"], line["code"]) for line in log if line["msg"] == "request_failed"]
+    assert failures == [("bug", "internal"), ("Bearer [REDACTED]", "invalid_request")]
+    text = (tmp_path / "logs" / "s.ndjson").read_text()
+    assert "XYZZY" not in text
+    assert "PLUGH" not in text
+    assert (tmp_path / "logs").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "logs" / "s.ndjson").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_cancelled_request_is_logged_as_such(start: Start, tmp_path: Path) -> None:
+    gate = Gate()
+    with activity.activity_log(tmp_path, "s"):
+        host = start(gate)
+        with host.peer() as peer:
+            peer.send(json_frame(text_body("k", id="left")))
+            gate.wait_running("k")
+        gate.wait_ended("k")
+        eventually(lambda: "request_cancelled" in (tmp_path / "s.ndjson").read_text())
+    (line,) = [line for line in read_log(tmp_path) if line["msg"] == "request_cancelled"]
+    assert line["req_id"] == "left"
+
+
+def test_nothing_is_logged_unless_asked_for(tmp_path: Path) -> None:
+    with activity.activity_log(tmp_path, "s"):
+        activity.record("inside")
+    activity.record("outside")
+    with activity.activity_log(None, "s"):
+        activity.record("nowhere")
+    assert [line["msg"] for line in read_log(tmp_path)] == ["inside"]
+
+
+def test_files_change_before_one_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activity, "_MAX_BYTES", 2000)
+    with activity.activity_log(tmp_path, "s"):
+        for n in range(100):
+            activity.record("event", n=n, text="x" * 50)
+    assert sorted(os.listdir(tmp_path)) == ["s.ndjson", "s.ndjson.1", "s.ndjson.2", "s.ndjson.3"]
+    assert all(file.stat().st_size <= 2000 for file in tmp_path.iterdir())
+    assert read_log(tmp_path)[-1]["n"] == 99
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("Authorization: Bearer abc.def-123", "Authorization: Bearer [REDACTED]"),
+        ("'authorization': 'Basic dXNlcjpwYXNz'", "'authorization': 'Basic [REDACTED]'"),
+        ("api_key=hunter2&x=1", "api_key=[REDACTED]&x=1"),
+        ('{"password": "hunter2"}', '{"password": "[REDACTED]"}'),
+        ("OPENAI_API_KEY=abc", "OPENAI_API_KEY=[REDACTED]"),
+        ("eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl", "[REDACTED]"),
+        ("key sk-proj-0123456789abcdef ends", "key [REDACTED] ends"),
+        ("xoxb-12-34 ghp_0123456789abcdef glpat-0123456789", "[REDACTED] [REDACTED] [REDACTED]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[REDACTED]"),
+        ("http://me:hunter2@host/v1", "http://me:[REDACTED]@host/v1"),
+        ("a task-oriented monkey at http://host:80/x", "a task-oriented monkey at http://host:80/x"),
+    ],
+)
+def test_secrets_are_cut_out(text: str, safe: str) -> None:
+    assert activity.redact(text) == safe
+
+
+def test_redaction_takes_no_time_on_hostile_ids() -> None:
+    for piece in ("token", "bearer ", "eyJ.", "a://", "authorization ", "sk-", "apikey=", "\"'"):
+        activity.redact(piece * 500)
+
+
+def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="no log can be written there"), activity.activity_log(tmp_path / "file", "s"):
+        pass
+    (tmp_path / "s.ndjson").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="no log can be written there"), activity.activity_log(tmp_path, "s"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()

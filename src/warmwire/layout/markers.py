@@ -8,6 +8,7 @@ on from it, or back to it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -98,11 +99,18 @@ def find_markers(lines: Sequence[Line], size: float) -> list[Marker | None]:
         if options and not options[0].ordered:
             found[i] = options[0]
         counted += [(i, marker) for marker in options if marker.ordered]
+    sections = Counter(marker.value for _, marker in counted if _is_section(marker))
+    counted = [(i, marker) for i, marker in counted if not (_is_section(marker) and sections[marker.value] > 1)]
     for place, (i, marker) in enumerate(counted):
         around = [*reversed(counted[max(0, place - 60) : place]), *counted[place + 1 : place + 61]]
         if found[i] is None and any(_neighbours(lines, i, marker, j, other, size) for j, other in around):
             found[i] = marker
     return found
+
+
+def _is_section(marker: Marker) -> bool:
+    """Whether a marker may be the first part of a number such as "2.1": it is when another line has the same part."""
+    return not marker.sure and marker.rest[:1].isdigit()
 
 
 def _neighbours(lines: Sequence[Line], i: int, marker: Marker, j: int, other: Marker, size: float) -> bool:

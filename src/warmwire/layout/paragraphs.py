@@ -7,6 +7,7 @@ the end of a sentence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,6 +19,9 @@ from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of,
 
 MAX_SIZE_STEP = 1.13
 """Sizes of lines of one paragraph differ by less than this factor (recognised sizes are rough)."""
+
+_LEADER = re.compile(r"(?:[.·…]\s?){4,}\s*\w{1,5}$")
+"""How a line of a table of contents ends."""
 
 _ENDS = (".", "!", "?", ":", "…", ".”", '."', "。", "！", "？", ".)", ";", "；", "：")
 
@@ -101,6 +105,8 @@ def _pitch(lines: Sequence[Line]) -> float:
 def _breaks(paragraph: Paragraph, line: Line, following: Line | None, column: Box, pitch: float, size: float) -> bool:
     """Whether `line` opens a new paragraph below `paragraph`."""
     last = paragraph.lines[-1]
+    if _LEADER.search(last.text):
+        return True
     step = (line.box.centre[1] - last.box.centre[1]) / max(size_of(last), size_of(line))
     if last.mono and line.mono:  # code: neither its short lines nor its indents mean anything
         return step > 2.5

@@ -262,6 +262,23 @@ def columns() -> bytes:
     return pdf.bytes()
 
 
+def contents() -> bytes:
+    """A table of contents with sections of two levels, and code set in a typewriter's font."""
+    pdf = Pdf()
+    chapters = [("1 Ships", 3), ("2 Harbours", 5), ("2.1 Quays", 5), ("2.2 Cranes", 8), ("3 Lamps", 9), ("3.1 Oil", 9)]
+    code = ["def load(ship):", "    for crate in ship:", "        lift(crate)", "    return 0"]
+    pdf.page(
+        text(72, 720, "Contents", 20, "F2")
+        + "".join(text(72, 690 - k * 14, f"{name} {'. ' * 40}{page}") for k, (name, page) in enumerate(chapters))
+        + prose(72, 580, 5)
+        + "".join(
+            text(90 + 6 * (len(x) - len(x.lstrip())), 490 - k * 13, x.strip(), 10, "F3") for k, x in enumerate(code)
+        )
+        + prose(72, 420, 5)
+    )
+    return pdf.bytes()
+
+
 def scripts() -> bytes:
     """Codes that stand for other letters: Hebrew in the order of the eye, and the bullet of a symbol font."""
     pdf = Pdf()
@@ -373,6 +390,7 @@ def main() -> None:
         words,
         watermark,
         columns,
+        contents,
         scripts,
         drawing,
         form,

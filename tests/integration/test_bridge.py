@@ -614,8 +614,10 @@ def test_a_host_that_tells_nothing(bridge: BridgeThread, place: str, monkeypatch
     admin = place.replace("s.sock", "s.admin.sock")
     with line_server(admin):
         response = bridge.get("/ready")
+        models = bridge.get("/v1/models")
     Path(admin).unlink()
     assert (response.status_code, response.json()["reason"]) == (503, "the host has not told its state within 0.2 s")
+    assert (models.status_code, models.json()["error"]["code"]) == (503, "backend_unavailable")
 
 
 def test_models_are_what_the_host_says(bridge: BridgeThread, place: str, serve: Serve) -> None:

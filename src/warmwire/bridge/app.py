@@ -8,7 +8,7 @@ import base64
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -34,7 +34,6 @@ from warmwire.client import (
     InternalError,
     InvalidRequestError,
     Request,
-    StreamLostError,
     WarmwireError,
 )
 
@@ -64,6 +63,7 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         output = Output(send)
+        failure: WarmwireError | None = None
         with self._metrics.request(self._name) as record:
             try:
                 body = await read_body(HttpRequest(scope, receive))
@@ -71,15 +71,16 @@ class _Endpoint:
             except ClientDisconnect:
                 record.outcome = "cancelled"
             except asyncio.CancelledError:  # the server has waited long enough
-                record.outcome = "backend_unavailable"
-                await output.error(BackendUnavailableError("the bridge is shutting down"))
+                failure = BackendUnavailableError("the bridge is shutting down")
             except WarmwireError as error:
-                record.outcome = code_of(error)
-                await output.error(error)
+                failure = error
             except Exception as error:
                 log.exception("a request to %s failed", self._name)
-                record.outcome = "internal"
-                await output.error(InternalError(f"the bridge failed: {type(error).__name__}"))
+                failure = InternalError(f"the bridge failed: {type(error).__name__}")
+            if failure is not None:
+                record.outcome = code_of(failure)
+                with suppress(ClientDisconnect):
+                    await output.error(failure)
 
 
 class _Bridge:
@@ -152,7 +153,7 @@ class _Bridge:
         """The rate at which the host's model hears, if it says so."""
         try:
             models = (await self._state()).models
-        except (WarmwireError, TimeoutError):
+        except WarmwireError:
             return None  # the request itself will tell what is wrong
         rates = (model.get("audio_sample_rate") for model in models)
         return next((rate for rate in rates if isinstance(rate, int) and rate > 0), None)
@@ -238,8 +239,8 @@ class _Bridge:
         """Whether a request would be taken now, and why. A host tells on its admin socket, if it has one."""
         try:
             host = await self._state()
-        except TimeoutError:
-            return False, f"the host has not told its state within {_STATE_WAIT:g} s"
+        except BackendUnavailableError as error:
+            return False, str(error)
         except WarmwireError:
             return await self._accepts([])
         if host.state != "ready":
@@ -258,17 +259,20 @@ class _Bridge:
         return True, f"the host is ready: {names}" if names else "the host is ready"
 
     async def _state(self) -> _HostState:
-        """What the host says of itself at once. Raises DialError, StreamLostError, TimeoutError."""
-        models = []
+        """What the host says of itself. Raises BackendUnavailableError where it says nothing; DialError."""
         events = cast(AsyncGenerator[dict[str, Any], None], self._client().events())
-        async with asyncio.timeout(_STATE_WAIT), aclosing(events):
-            async for event in events:
-                kind = event.get("status")
-                if kind == "capabilities":
-                    models.append(event)
-                elif isinstance(kind, str) and kind != "activity":
-                    return _HostState(kind, event.get("phase"), models)
-        raise StreamLostError("the host ended before it told its state")
+        models = []
+        try:
+            async with asyncio.timeout(_STATE_WAIT), aclosing(events):
+                async for event in events:
+                    kind = event.get("status")
+                    if kind == "capabilities":
+                        models.append(event)
+                    elif isinstance(kind, str) and kind != "activity":
+                        return _HostState(kind, event.get("phase"), models)
+        except TimeoutError:
+            raise BackendUnavailableError(f"the host has not told its state within {_STATE_WAIT:g} s") from None
+        raise BackendUnavailableError("the host ended before it told its state")
 
 
 class _HostState(NamedTuple):

@@ -34,7 +34,7 @@ def image_attachment(id: str, image: Any) -> Attachment:
     height, width = pixels.shape[:2]
     _check_axes(id, width, height)
     rgb = np.ascontiguousarray(pixels[:, :, :3])
-    return Attachment("image", id, width=width, height=height, data=memoryview(rgb).cast("B"))
+    return Attachment("image", id, width=width, height=height, data=rgb.data.cast("B"))
 
 
 def decode_image(attachment: Attachment) -> Image:

@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -369,7 +369,8 @@ def children(pid: int) -> set[int]:
     """The process ids of a process's children."""
     found = set()
     for task in Path(f"/proc/{pid}/task").iterdir():
-        found |= {int(child) for child in (task / "children").read_text().split()}
+        with suppress(OSError):  # a thread that has just ended
+            found |= {int(child) for child in (task / "children").read_text().split()}
     return found
 
 

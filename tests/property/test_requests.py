@@ -99,6 +99,7 @@ def read(pieces: list[bytes]) -> Outcome:
     return got, None, ""
 
 
+@settings(max_examples=50)  # large examples
 @given(st.lists(requests(), max_size=3), st.lists(st.floats(0, 1), max_size=10))
 def test_any_split_gives_the_same_requests(sent: list[Request], places: list[float]) -> None:
     data = b"".join(b"".join(encode_request(request)) for request in sent)

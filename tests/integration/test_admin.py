@@ -30,6 +30,7 @@ from tests.support import (
 from warmwire.client import AsyncClient, BackendUnavailableError, Client, DialError, InputError, StreamLostError
 from warmwire.client import tasks as client_tasks
 from warmwire.host import activity_log as activity
+from warmwire.host import admin as host_admin
 from warmwire.host.admin import Admin
 from warmwire.host.hangup import HangupWatch
 from warmwire.host.runner import ThreadRunner
@@ -160,7 +161,10 @@ def test_the_whole_life_of_a_host(path: str, loop: str) -> None:
     assert not os.path.exists(surface_addr(path, Surface.ADMIN))
 
 
-def test_activity_is_told_while_and_after_a_request_runs(start: Start, loop_name: str) -> None:
+def test_activity_is_told_while_and_after_a_request_runs(
+    start: Start, loop_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_admin, "_HEARTBEAT", 0.1)
     go = threading.Event()
 
     def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:

@@ -91,7 +91,8 @@ def _without_admin(path: str, refusal: Exception, pid: int | None) -> dict[str, 
         connect(path, wait=0).close()
     except DialError as error:
         if pid is None:
-            return {"reason": str(error)}
+            absent = isinstance(error.__cause__, FileNotFoundError | ConnectionRefusedError)
+            return {"reason": f"not running: {error}" if absent else str(error)}
         reason = f"pid {pid} serves this path, but its socket has gone (removed by a cleaner?); restart it"
         return {"alive": True, "lost": [path], "reason": reason}
     reason = f"it takes requests, but tells nothing of itself: {refusal}"
@@ -112,7 +113,7 @@ def _lost(path: str, told: HostStatus) -> list[str]:
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [("host", found["socket"])]
     if not found["alive"]:
-        return [*lines, ("state", f"not running: {found['reason']}")]
+        return [*lines, ("state", found["reason"])]
     lines.append(("alive", f"yes, pid {found['pid']}" if found["pid"] else "yes"))
     lines.append(("ready", f"{'yes' if found['ready'] else 'no'}: {found['reason']}"))
     for can in found["capabilities"]:

@@ -106,10 +106,10 @@ def _line(view: View) -> str:
     from warmwire.cli.status import explain, requests_in_words
     from warmwire.models.textstream import printable
 
-    parts = [datetime.now().strftime("%H:%M:%S"), f"{view.state}: {explain(view.state, view.details)}"]
+    line = f"{datetime.now():%H:%M:%S} {view.state}: {explain(view.state, view.details)}"
     if view.activity:
-        parts[1:] = [view.state, f"{requests_in_words(view.activity)}, {view.rate:.0f} messages/s"]
-    return printable(" ".join(parts), _LONGEST)
+        line += f"; {requests_in_words(view.activity)}, {view.rate:.0f} messages/s"
+    return printable(line, _LONGEST)
 
 
 def _table(view: View) -> RenderableType:

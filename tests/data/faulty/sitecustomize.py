@@ -93,6 +93,8 @@ def load_faulty(name, threads=None):
         raise RuntimeError("a bug while loading")
     if name == "faulty-exit":
         os._exit(7)
+    while "@" in name and not os.path.exists(name.partition("@")[2]):  # faulty@FILE loads when the file is there
+        time.sleep(0.02)
     if "=" in name:  # faulty=FILE dies while loading as long as the file exists
         path = name.partition("=")[2]
         with open(f"{path}.tries", "a") as file:

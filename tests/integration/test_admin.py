@@ -363,8 +363,10 @@ class TestClients:
 
     def test_nobody_there(self, path: str, call: Callable[..., Any]) -> None:
         for method in ("status", "events"):
-            with pytest.raises(DialError, match=r"s\.admin\.sock"):
+            with pytest.raises(DialError, match=rf"s\.admin\.sock .*warmwire serve MODEL --socket {path}$"):
                 call(path, method, wait=0)
+            with pytest.raises(DialError, match=r"--socket /nowhere/\{x\}/inferd\.sock$"):
+                call("/nowhere/{x}/inferd.sock", method, wait=0)
 
     def test_hosts_of_another_make(self, path: str, call: Callable[..., Any]) -> None:
         lines = [

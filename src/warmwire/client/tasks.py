@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from warmwire.transport.dial import connect, connect_async
+from warmwire.transport.dial import START, connect, connect_async
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status, decode_status
 from warmwire.wire.errors import (
@@ -51,12 +51,12 @@ class HostStatus(msgspec.Struct):
 
 def run_task(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
     """Send one request to the surface of its kind. Raises DialError, StreamLostError, and the host's own errors."""
-    path = _surface(addr, request)
+    surface = _surface(request)
     try:
-        sock = connect(path, wait=0)
+        sock = _connect(addr, surface, 0)
     except DialError:
         _refuse_unable(addr, request)
-        sock = connect(path, wait=wait)
+        sock = _connect(addr, surface, wait)
     with sock:
         try:
             sock.sendall(encode_line(request))
@@ -67,12 +67,12 @@ def run_task(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
 
 async def run_task_async(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
     """`run_task` for an event loop."""
-    path = _surface(addr, request)
+    surface = _surface(request)
     try:
-        sock = await connect_async(path, wait=0)
+        sock = await _connect_async(addr, surface, 0)
     except DialError:
         await asyncio.to_thread(_refuse_unable, addr, request)
-        sock = await connect_async(path, wait=wait)
+        sock = await _connect_async(addr, surface, wait)
     with sock:
         try:
             await asyncio.get_running_loop().sock_sendall(sock, encode_line(request))
@@ -83,21 +83,21 @@ async def run_task_async(addr: Addr, request: TaskRequest, wait: float) -> TaskR
 
 def read_events(addr: Addr, wait: float) -> Iterator[dict[str, Any]]:
     """What the admin socket tells: capabilities, the state, then events until the host ends. Raises DialError."""
-    with connect(surface_addr(addr, Surface.ADMIN), wait=wait) as sock:
+    with _connect(addr, Surface.ADMIN, wait) as sock:
         for line in _lines(sock):
             yield decode_status(line)
 
 
 async def read_events_async(addr: Addr, wait: float) -> AsyncIterator[dict[str, Any]]:
     """`read_events` for an event loop."""
-    with await connect_async(surface_addr(addr, Surface.ADMIN), wait=wait) as sock:
+    with await _connect_async(addr, Surface.ADMIN, wait) as sock:
         async for line in _lines_async(sock):
             yield decode_status(line)
 
 
 def read_status(addr: Addr, wait: float) -> HostStatus:
     """How the host is now. Raises DialError, StreamLostError, BackendUnavailableError for a host that hangs."""
-    with connect(surface_addr(addr, Surface.ADMIN), wait=wait) as sock:
+    with _connect(addr, Surface.ADMIN, wait) as sock:
         sock.settimeout(_STATE_WAIT)
         lines = _lines(sock)
         status = HostStatus("", {}, [])
@@ -123,7 +123,7 @@ def read_status(addr: Addr, wait: float) -> HostStatus:
 def wait_ready(addr: Addr, timeout: float) -> None:
     """Return when the host is ready. Raises BackendUnavailableError after `timeout` seconds or when it ends first."""
     deadline = time.monotonic() + timeout
-    with connect(surface_addr(addr, Surface.ADMIN), wait=timeout) as sock:
+    with _connect(addr, Surface.ADMIN, timeout) as sock:
         sock.settimeout(max(0.001, deadline - time.monotonic()))
         try:
             for line in _lines(sock):
@@ -135,8 +135,21 @@ def wait_ready(addr: Addr, timeout: float) -> None:
     raise BackendUnavailableError("the host ended before it was ready")
 
 
-def _surface(addr: Addr, request: TaskRequest) -> str:
-    return surface_addr(addr, Surface.EMBEDDINGS if isinstance(request, EmbedRequest) else Surface.RERANK)
+def _surface(request: TaskRequest) -> Surface:
+    return Surface.EMBEDDINGS if isinstance(request, EmbedRequest) else Surface.RERANK
+
+
+def _connect(addr: Addr, surface: Surface, wait: float) -> socket.socket:
+    return connect(surface_addr(addr, surface), wait=wait, start=_start(addr))
+
+
+async def _connect_async(addr: Addr, surface: Surface, wait: float) -> socket.socket:
+    return await connect_async(surface_addr(addr, surface), wait=wait, start=_start(addr))
+
+
+def _start(addr: Addr) -> str:
+    """The command that would start the host: it names the generation socket, whichever is missed."""
+    return START.format(path=surface_addr(addr, Surface.GENERATION)).replace("{", "{{").replace("}", "}}")
 
 
 def _refuse_unable(addr: Addr, request: TaskRequest) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.markov_support import GRALL, MODELS, interpreted
@@ -74,6 +75,16 @@ class TestGoldenModels:
         assert (tmp_path / "m.gril").read_bytes() == made.data.tobytes()
         assert header == made.header
         assert os.listdir(tmp_path) == ["m.gril"]
+
+
+@pytest.mark.parametrize("module", [kernel, interpreted()], ids=["as installed", "interpreted"])
+@pytest.mark.parametrize("most", [1, 2, 1 << 9, 1 << 40, (1 << 64) - 1])
+def test_sorting_by_bytes(module: ModuleType, most: int) -> None:
+    keys = np.random.default_rng(1).integers(0, most, 3000, np.uint64, endpoint=True)
+    wanted, zeros = np.sort(keys), np.zeros(2048, np.int64)
+    module.sort(keys.data, np.empty(3000, np.uint64).data, zeros.data)
+    assert (keys == wanted).all()
+    assert not zeros.any()
 
 
 def plain_model(texts: list[bytes], depth: int) -> dict[bytes, dict[int, int]]:

@@ -203,6 +203,65 @@ def scatter_ranks(
                 cursors[bucket] += steps[bucket]
 
 
+def sort(keys: cython.ulonglong[::1], scratch: cython.ulonglong[::1], counts: cython.longlong[::1]) -> None:
+    """Sort by one byte after the other, from the lowest; bytes in which no two keys differ cost nothing.
+
+    `scratch` is at least as long; `counts` are 2048 zeros, and are again afterwards.
+    """
+    n: cython.Py_ssize_t = keys.shape[0]
+    i: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    at: cython.longlong
+    here: cython.longlong
+    w: cython.ulonglong
+    digit: cython.int
+    moved: cython.int = 0
+    with cython.nogil:
+        for i in range(n):
+            w = keys[i]
+            for digit in range(8):
+                counts[256 * digit + cython.cast(cython.Py_ssize_t, (w >> (8 * digit)) & 255)] += 1
+        w = keys[0]
+        for digit in range(8):
+            if counts[256 * digit + cython.cast(cython.Py_ssize_t, (w >> (8 * digit)) & 255)] == n:
+                continue
+            at = 0
+            for b in range(256 * digit, 256 * digit + 256):
+                here = counts[b]
+                counts[b] = at
+                at += here
+            if moved:
+                deal(scratch, keys, n, counts, digit)
+            else:
+                deal(keys, scratch, n, counts, digit)
+            moved = 1 - moved
+        if moved:
+            for i in range(n):
+                keys[i] = scratch[i]
+        for b in range(2048):
+            counts[b] = 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def deal(
+    source: cython.ulonglong[::1],
+    target: cython.ulonglong[::1],
+    n: cython.Py_ssize_t,
+    places: cython.longlong[::1],
+    digit: cython.int,
+) -> cython.void:
+    """Move n keys to the places that their byte `digit` has, in order."""
+    i: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    for i in range(n):
+        b = 256 * digit + cython.cast(cython.Py_ssize_t, (source[i] >> (8 * digit)) & 255)
+        target[places[b]] = source[i]
+        places[b] += 1
+
+
 def words(text: cython.uchar[::1], out: cython.ulonglong[::1]) -> None:
     """The eight bytes before each position from 8 on, as numbers in context order."""
     i: cython.Py_ssize_t

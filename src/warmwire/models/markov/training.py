@@ -44,6 +44,8 @@ _DEEP_COST: Final = 40
 _MOST_RANKS: Final = (1 << 28) - 4096
 _GROUP: Final = 3 << 24
 """Bytes of records that a thread may make at once, however small the text."""
+_RADIX_FROM: Final = 1 << 10
+_RADIX_TO: Final = 1 << 22
 _WORTH_SHARING: Final = 1 << 18
 _READ: Final = 1 << 24
 
@@ -243,8 +245,7 @@ class _Sorter:
             )  # fmt: skip
         else:
             kernel.scatter(text, ranges, depth, cursors.data, steps.data, keys.data)
-        for bucket in np.flatnonzero(counts > 1).tolist():
-            keys[bounds[bucket] : bounds[bucket + 1]].sort()
+        self._sort([keys[bounds[b] : bounds[b + 1]] for b in np.flatnonzero(counts > 1).tolist()])
         pieces = []
         for last in range(first >> 8, (end + 255) >> 8):
             begin = bounds[max(last << 8, first) - first]
@@ -253,6 +254,17 @@ class _Sorter:
                 pieces.append(self._emit(last, keys[begin:stop]))
         self._spare.append(keys)
         return bounds[-1], pieces
+
+    def _sort(self, buckets: list[NDArray[np.uint64]]) -> None:
+        """Sort each bucket: by its bytes where that is quicker, which is where it is neither small nor huge."""
+        scratch = self._buffer(max((len(b) for b in buckets if len(b) <= _RADIX_TO), default=0))
+        zeros = np.zeros(2048, np.int64)
+        for bucket in buckets:
+            if kernel.COMPILED and _RADIX_FROM <= len(bucket) <= _RADIX_TO:
+                kernel.sort(bucket.data, scratch.data, zeros.data)
+            else:
+                bucket.sort()
+        self._spare.append(scratch)
 
     def _emit(self, last: int, keys: NDArray[np.uint64]) -> Piece:
         tally = np.zeros(2, np.int64)

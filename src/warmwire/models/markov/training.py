@@ -44,6 +44,8 @@ _DEEP_COST: Final = 40
 _MOST_RANKS: Final = (1 << 28) - 4096
 _GROUP: Final = 3 << 24
 """Bytes of records that a thread may make at once, however small the text."""
+_KEYS: Final = 1 << 25
+"""Most keys that a thread may sort at once, likewise."""
 _RADIX_FROM: Final = 1 << 10
 _RADIX_TO: Final = 1 << 22
 _WORTH_SHARING: Final = 1 << 18
@@ -197,7 +199,7 @@ def records(
     sorter = _Sorter(chunk, depth)
     total = chunk.positions
     # So many keys that the records of all groups under way, and their keys, stay a fraction of the text's size.
-    most = min(max(_GROUP, 8 * total // (jobs + 1)) // (6 + depth), max(_GROUP // 4, total // (4 * jobs)))
+    most = min(max(_GROUP, 8 * total // (jobs + 1)) // (6 + depth), max(_KEYS, total // (4 * jobs)))
     groups = -(-total // most)
     if total > _WORTH_SHARING:
         groups = -(-groups // jobs) * jobs

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from tests import tiny_gguf
-from tests.bridge_support import BridgeThread
-from tests.support import HostThread, random_image
+from tests.bridge_support import BridgeThread, ask
+from tests.support import HostThread, eventually, random_image
 from warmwire.bridge.media import Attachments
 from warmwire.client import Client
 from warmwire.host.daemon import PrivateHost
@@ -59,6 +59,13 @@ def calling(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pri
     pieces = ["<tool_call>\n", '{"name": "add", "arguments": {"a": 1, "b": ', "2}}\n", "</tool_call>"]
     path = tmp_path_factory.mktemp("gguf") / "calling.gguf"
     return begin(tiny_gguf.text_model(path, pieces, template=tiny_gguf.TOOLS, name="calling"))
+
+
+@pytest.fixture(scope="module")
+def endless(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> tuple[PrivateHost, BridgeThread]:
+    """A slow model that never ends by itself."""
+    path = tmp_path_factory.mktemp("gguf") / "endless.gguf"
+    return begin(tiny_gguf.text_model(path, ["round ", "and "], loop=True, layers=4, hidden=512, context=8192))
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +246,24 @@ def test_an_image_for_a_model_without_eyes(calling: tuple[PrivateHost, BridgeThr
     content = [{"type": "image_url", "image_url": {"url": png(random_image(2, 2))}}]
     response = calling[1].post("/chat/completions", {"messages": [{"role": "user", "content": content}]})
     assert (response.status_code, response.json()["error"]["code"]) == (400, "attachment_unsupported")
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("words", ["hi", "y" * 6000], ids=["decode", "prefill"])
+def test_leaving_frees_the_model(endless: tuple[PrivateHost, BridgeThread], words: str, stream: bool) -> None:
+    host, bridge = endless
+    with Client(host.addr) as client:
+
+        def activity(key: str) -> int:
+            return int((client.status().activity or {})[key])
+
+        answered = activity("answered")
+        with bridge.begin("/chat/completions", ask(words, stream=stream, temperature=0)):
+            eventually(lambda: activity("outstanding") == 1, "a running request")
+        eventually(lambda: activity("outstanding") == 0, "its end")
+        assert activity("answered") == answered
+        assert client.ask("next", max_tokens=2, temperature=0).text() == "round and "
+        assert activity("answered") == answered + 1
 
 
 # ---------------------------------------------------------------------- socket, openai: model, bridge, socket

@@ -442,16 +442,44 @@ def test_doctor_says_what_to_do(directory: str, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- under a service manager
 
 
+UNIT = Path(__file__).parents[2] / "examples" / "warmwire.service"
+
+
+def unit_options() -> list[str]:
+    """What the example unit puts behind the model and the socket."""
+    (command,) = re.findall(r"^ExecStart=(.*)$", UNIT.read_text(), re.M)
+    words: list[str] = command.split()
+    assert words[1:5] == ["serve", "${WARMWIRE_MODEL}", "--socket", "%t/inferd/inferd.sock"]
+    return words[5:]
+
+
 def test_a_service_manager_is_told(path: str, directory: str, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(f"{directory}/notify")
         manager.settimeout(PATIENCE)
         monkeypatch.setenv("NOTIFY_SOCKET", f"{directory}/notify")
-        host = serve()
+        host = serve("echo", *unit_options())
         assert manager.recv(1000) == b"STATUS=loading echo"
         assert manager.recv(1000).decode() == f"READY=1\nSTATUS=serving echo at {path}"
         assert host.stop()[0] == 0
         assert manager.recv(1000) == b"STOPPING=1\nSTATUS=draining"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_the_whole_group_still_drains(path: str, number: int) -> None:
+    command = [*COMMAND, "serve", "echo", "--socket", path]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        with Peer(path) as peer:
+            peer.send(json_frame(text_body("word " * 60_000, id="long")))
+            assert (peer.receive() or {})["type"] == "frame"
+            os.killpg(process.pid, number)
+            done = peer.answer()[1]
+            assert (done["type"], done["usage"]["output_tokens"]) == ("done", 60_001)
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
 
 
 def test_a_service_manager_that_has_gone_is_no_harm(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

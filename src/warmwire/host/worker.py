@@ -114,8 +114,9 @@ class Worker:
 
 def main() -> None:
     fd, model, threads = sys.argv[1:]
-    # The host decides when a worker ends; a Ctrl-C at the terminal reaches the whole group.
+    # The host decides when a worker ends; a Ctrl-C at the terminal, or a shell's `kill %1`, reaches the whole group.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.dup2(2, 1)  # stdout is the host's; what libraries print belongs to stderr
     link = socket.socket(fileno=int(fd))
     try:

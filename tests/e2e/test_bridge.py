@@ -92,8 +92,12 @@ def test_a_key_from_the_environment_is_asked_for_and_never_shown(
     assert "s3cret" not in said
 
 
-def test_ctrl_c_ends_it(bridge: Start) -> None:
-    front = bridge()
+def test_ctrl_c_ends_it_and_a_service_manager_is_told_of_its_start(bridge: Start, directory: str) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(f"{directory}/notify.sock")
+        manager.settimeout(PATIENCE)
+        front = bridge(NOTIFY_SOCKET=f"{directory}/notify.sock")
+        assert manager.recv(100) == b"READY=1"
     assert front.stop(signal.SIGINT)[0] == 0
 
 

@@ -26,6 +26,7 @@ def bridge(
     """
     import logging
 
+    from warmwire.host.notify import notify
     from warmwire.transport.paths import check_path, default_addr
     from warmwire.wire.errors import UsageError
 
@@ -41,5 +42,6 @@ def bridge(
 
     def ready(url: str) -> None:
         typer.echo(f"warmwire: bridge to {addr} is ready at {url}", err=True)
+        notify(READY=1)
 
     run_bridge(addr, listen, key=key_from(api_key_env), on_ready=ready)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from warmwire.documents.formats import Format
-
-if TYPE_CHECKING:
-    from warmwire.client import Engine
 
 _STDOUT = "-"
 
@@ -28,6 +25,16 @@ def ocr(
     socket: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket instead of here.")
     ] = None,
+    model: Annotated[
+        str,
+        typer.Option(metavar="MODEL", help="What reads scanned pages: pages, x.gguf with vision, openai:URL#MODEL."),
+    ] = "pages",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="cores / 2; 1 with --socket"
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Send every page to the model, also those with text.")] = False,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Share of a page under text below which it goes to the model; 0: none.")
@@ -42,6 +49,7 @@ def ocr(
     Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
     exit status is then 1 and the last lines name it.
     """
+    from warmwire.cli.ocr_engines import Engines
     from warmwire.cli.ocr_run import Job, Targets, require_parts
     from warmwire.client import UsageError
     from warmwire.documents.pages import select_pages
@@ -54,21 +62,14 @@ def ocr(
         raise UsageError("standard input (-) can be read once only")
     select_pages(pages, 1)
     targets = Targets(files, output, format)
-    reader = Reader(lambda: _connect(socket), Options(dpi=dpi, threshold=threshold, force=force))
+    if socket is not None and model != "pages":
+        raise UsageError("--socket reads with the host's model and --model with another; give one of them")
+    engines = Engines(socket, model, jobs)
+    reader = Reader(engines.connect, Options(dpi=dpi, threshold=threshold, force=force), engines.jobs)
     try:
         job = Job(reader, targets, pages=pages, password=password)
         results = [job.plan(file) if dry_run else job.read(file) for file in files]
     finally:
         reader.close()
+        engines.close()
     return 0 if all(results) else 1
-
-
-def _connect(socket: Path | None) -> Engine:
-    """The engine to read with: a host's, or the page reader in this process."""
-    from warmwire.client import Local, dial
-
-    if socket is not None:
-        return dial(socket)
-    from warmwire.models.pages import PageReader
-
-    return Local(PageReader())

@@ -1,17 +1,19 @@
 """A document, page by page, to elements: from the file's own text where it has some, from an engine where not.
 
-The next page is prepared (opened, routed, drawn) in a second thread while the engine reads the current one; no more
-than two pages are in memory at once, whatever the length of the document. A page that goes wrong is recorded under
-its own number, keeps what can be kept of it, and does not end the run.
+The next page is prepared (opened, routed, drawn) in a thread of its own while engines read others; no more than two
+pages beyond those being read are in memory at once, whatever the length of the document. A page that goes wrong is
+recorded under its own number, keeps what can be kept of it, and does not end the run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import queue
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -53,29 +55,47 @@ class _Prepared:
 
 
 class Reader:
-    """Reads documents with one engine, made by `connect` when the first page needs it and kept until `close`."""
+    """Reads documents with up to `jobs` engines at once, each made by `connect` when a page needs it."""
 
-    def __init__(self, connect: Callable[[], Engine], options: Options | None = None) -> None:
+    def __init__(self, connect: Callable[[], Engine], options: Options | None = None, jobs: int = 1) -> None:
         self._connect = connect
         self._options = options or Options()
-        self._engine: Engine | None = None
+        self._jobs = jobs
+        self._engines: list[Engine] = []
+        self._idle: queue.SimpleQueue[Engine] = queue.SimpleQueue()
         self._lost: DialError | None = None
 
     def read(
         self, source: Source, numbers: Sequence[int], on_page: Callable[[PageRecord], None] | None = None
     ) -> Reading:
-        """Read the pages `numbers` (from 1) of a document; `on_page` hears of each when it is done.
+        """Read the pages `numbers` (from 1) of a document; `on_page` hears of each, in order, when it is done.
 
         Raises:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
         reading = Reading(source.name)
-        for prepared in self._prepared(source, numbers):
-            reading.pages.append(self._finish(prepared))
-            if on_page is not None:
-                on_page(prepared.page.record)
+        with contextlib.closing(self._finished(source, numbers)) as pages:
+            for page in pages:
+                reading.pages.append(page)
+                if on_page is not None:
+                    on_page(page.record)
         settle(reading)
         return reading
+
+    def _finished(self, source: Source, numbers: Sequence[int]) -> Generator[ReadPage, None, None]:
+        """The pages in order, as many at once as there are jobs."""
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="warmwire-read") as threads:
+            under_way: deque[Future[ReadPage]] = deque()
+            try:
+                for prepared in self._prepared(source, numbers):
+                    under_way.append(threads.submit(self._finish, prepared))
+                    if len(under_way) == self._jobs:
+                        yield under_way.popleft().result()
+                while under_way:
+                    yield under_way.popleft().result()
+            except BaseException:
+                self.close()  # whoever is still reading stops
+                raise
 
     def _prepared(self, source: Source, numbers: Sequence[int]) -> Iterator[_Prepared]:
         """The pages in order; while the caller is busy with one, the next is prepared."""
@@ -103,10 +123,10 @@ class Reader:
             yield record
 
     def close(self) -> None:
-        """Give the engine back."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
+        """Give the engines back."""
+        while self._engines:
+            self._engines.pop().close()
+        self._idle = queue.SimpleQueue()
 
     def _prepare(self, source: Source, number: int) -> _Prepared:
         """Open a page, decide who reads it, and do all that needs no engine."""
@@ -148,13 +168,13 @@ class Reader:
 
     def _read_image(self, image: Image, page: ReadPage) -> None:
         record = page.record
-        engine = self._open_engine()
-        try:
-            answer = self._ask(engine, image)
-        except Exception as error:  # see _prepare
-            _fail(record, error)
-            page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
-            return
+        with self._engine() as engine:
+            try:
+                answer = self._ask(engine, image)
+            except Exception as error:  # see _prepare
+                _fail(record, error)
+                page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
+                return
         page.elements = parse(answer.text, page.width, page.height)
         record.engine = answer.backend
         report = answer.report if isinstance(answer.report, Mapping) else {}  # a host may send anything or nothing
@@ -163,11 +183,18 @@ class Reader:
         if not page.elements and not is_even(image):
             record.status, record.error = Status.FAILED, "the model found nothing on the page"
 
-    def _open_engine(self) -> Engine:
-        """The engine. Failing to get one at all ends the run: no page could be read."""
-        if self._engine is None:
-            self._engine = self._connect()
-        return self._engine
+    @contextlib.contextmanager
+    def _engine(self) -> Iterator[Engine]:
+        """An engine of this thread's own for one page. Failing to get one at all ends the run: no page can be read."""
+        try:
+            engine = self._idle.get_nowait()
+        except queue.Empty:
+            engine = self._connect()
+            self._engines.append(engine)
+        try:
+            yield engine
+        finally:
+            self._idle.put(engine)
 
     def _ask(self, engine: Engine, image: Image) -> Recognition:
         """Read one picture, waiting while the host is busy; a host that is gone is not called again."""

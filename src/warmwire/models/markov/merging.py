@@ -21,19 +21,21 @@ _OUT: Final = 4 << 20
 
 
 def merged(
-    data: NDArray[np.uint8], begins: Sequence[int], ends: Sequence[int], scales: Sequence[float], depth: int
+    data: NDArray[np.uint8], begins: Sequence[int], ends: Sequence[int], scales: Sequence[float] | None, depth: int
 ) -> Iterator[Piece]:
     """Merge verified runs of records that lie in `data`; gives contexts, weights and their records, piece by piece.
 
+    The counts of each run are multiplied by its scale, if there are scales, and stay at least 1.
     A context whose counts would overflow 32 bits together has them halved until they fit.
     """
     cursors, stops = np.array(begins, np.int64).data, np.array(ends, np.int64).data
-    factors, sums = np.array(scales, np.float64).data, np.zeros(256, np.uint64).data
+    factors = np.ones(len(begins)) if scales is None else np.array(scales, np.float64)
+    sums = np.zeros(256, np.uint64)
     out = np.empty(_OUT, np.uint8)
     while True:
         tally = np.zeros(2, np.int64)
         size = kernel.merge(
-            data.data, cursors, stops, factors, depth, sums, out.data, tally.data
+            data.data, cursors, stops, factors.data, depth, sums.data, out.data, tally.data
         )  # fmt: skip
         if not size:
             return

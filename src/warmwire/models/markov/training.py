@@ -12,6 +12,7 @@ Text beyond the memory allowed is taken in chunks; each becomes a small model in
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 from collections import deque
@@ -41,7 +42,9 @@ _SHALLOW: Final = 8
 _SHALLOW_COST: Final = 12
 _DEEP_COST: Final = 40
 """Bytes of memory per byte of text: the text and its keys, or also words, ranks and a hash table."""
+_MOST_COUNTS: Final = (1 << 32) - 1
 _MOST_RANKS: Final = (1 << 28) - 4096
+"""Bytes of a chunk, so that counts fit 32 bits and ranks 28."""
 _GROUP: Final = 3 << 24
 """Bytes of records that a thread may make at once, however small the text."""
 _KEYS: Final = 1 << 25
@@ -126,7 +129,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     report = progress or (lambda stage, done, total: None)
     total = total_size(files)
-    room = min(memory // (_SHALLOW_COST if depth <= _SHALLOW else _DEEP_COST), _MOST_RANKS)
+    room = min(memory // _SHALLOW_COST, _MOST_COUNTS) if depth <= _SHALLOW else min(memory // _DEEP_COST, _MOST_RANKS)
     if total is not None:
         room = min(room, total + (depth + _SHALLOW) * len(files) + 1)
     jobs = jobs or os.cpu_count() or 1
@@ -149,8 +152,11 @@ def _pieces(
             except OSError as error:
                 raise InputError(f"cannot write a temporary file: {error.strerror or error}") from error
             report("merging", 0, None)
-            data = np.memmap(file, np.uint8, "r+")
-            yield from merged(data, bounds[:-1], bounds[1:], [1.0] * (len(bounds) - 1), depth)
+            mapped = mmap.mmap(file.fileno(), 0)
+            for made in merged(np.frombuffer(mapped, np.uint8), bounds[:-1], bounds[1:], None, depth):
+                yield made
+                if hasattr(mmap, "MADV_DONTNEED"):
+                    mapped.madvise(mmap.MADV_DONTNEED)  # what has been read need not stay in memory
 
 
 def read_chunks(
@@ -209,9 +215,7 @@ def records(
     waiting: deque[Future[tuple[int, list[Piece]]]] = deque()
     for first, end in pairwise(bounds):
         waiting.append(pool.submit(sorter.group, first, end))
-        if len(waiting) <= jobs and end < bounds[-1]:
-            continue
-        while waiting and (len(waiting) > jobs or end == bounds[-1]):
+        while len(waiting) > jobs or (waiting and end == bounds[-1]):
             size, pieces = waiting.popleft().result()
             yield from pieces
             done += size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import stat
@@ -129,6 +130,26 @@ def test_two_hundred_connections_leave_no_descriptor(serve: Serve) -> None:
         assert peer.ask("still here")[0] == "still here"
     # Up to a few blobs are kept for the next page: a descriptor and its mapping each.
     eventually(lambda: open_descriptors(host.pid) <= before + 4, "the end of all descriptors")
+
+
+def test_a_host_out_of_descriptors_serves_who_is_there_and_the_others_later(serve: Serve) -> None:
+    host = serve()
+    with Peer(host.path) as peer:
+        peer.ask("warm up")
+    eventually(lambda: stat.S_ISSOCK(os.stat(host.path).st_mode))
+    old = resource.prlimit(host.pid, resource.RLIMIT_NOFILE)
+    numbers = [int(name) for name in os.listdir(f"/proc/{host.pid}/fd")]
+    free = min(set(range(1000)) - set(numbers))
+    resource.prlimit(host.pid, resource.RLIMIT_NOFILE, (max(max(numbers) + 1, free + 2), old[1]))
+    peers = [Peer(host.path) for _ in range(40)]
+    for n, peer in enumerate(peers):
+        peer.send(json_frame(text_body(f"peer {n}")))
+    for n, peer in enumerate(peers):  # the first are answered; each that leaves makes room for another
+        with peer:
+            assert peer.answer()[0] == f"peer {n}"
+    status, log = host.stop()
+    assert status == 0
+    assert "cannot accept a connection: Too many open files" in log
 
 
 def test_a_client_that_reads_nothing_is_dropped(serve: Serve) -> None:

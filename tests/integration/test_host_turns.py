@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import os
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from tests.support import (
     uvarint,
     without_privileges,
 )
+from warmwire.host import hangup
 from warmwire.models.base import Finish
 from warmwire.models.echo import EchoModel
 from warmwire.wire.messages import OutBlock, StopReason
@@ -375,6 +378,50 @@ def test_other_users_are_turned_away(start: Start, loop_name: str) -> None:
         assert stranger.at_end()
     with host.peer() as peer:
         assert peer.ask("x")[0] == "x"
+
+
+def test_without_epoll_a_failing_write_tells(start: Start, loop_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hangup, "select", SimpleNamespace())
+    gate, flooding = Gate(), threading.Event()
+
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> None:
+        if request.id != "flood":
+            return
+        flooding.set()
+        gate.event("open", "flood").wait(5)
+        while True:
+            emit(OutBlock("text", "x" * 1000))
+
+    script = Script(play)
+    host = start(script, loop=loop_name)
+    with host.peer() as peer:
+        peer.send(json_frame(text_body(id="flood")))
+        assert flooding.wait(5)
+    gate.open("flood")
+    with host.peer() as peer:
+        assert peer.ask("x")[1]["type"] == "done"
+    assert script.ended[0] == "flood"
+
+
+def test_a_host_without_memory_for_a_blob_says_so(start: Start, loop_name: str) -> None:
+    host = start(EchoModel(), loop=loop_name)
+
+    def allocate(size: int) -> Any:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    host.call(lambda: monkey(host.host.runner, allocate))
+    with host.peer() as peer:
+        peer.send(json_frame(image_body("a")), descriptor("a", 6), frame(2, bytes(6)))
+        _, error = peer.answer()
+        assert (error["code"], error["id"]) == ("internal", "r")
+        assert "no memory" in error["message"]
+        assert peer.at_end()
+    with host.peer() as peer:
+        assert peer.ask("x")[0] == "x"
+
+
+def monkey(runner: Any, allocate: Callable[[int], Any]) -> None:
+    runner.allocate = allocate
 
 
 # ---------------------------------------------------------------------- how a model fails

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -309,6 +311,36 @@ def test_close_waits_for_the_answer_under_way(path: str) -> None:
         closing.join(PATIENCE)
         serving.join(PATIENCE)
         assert not closing.is_alive()
+
+
+def test_a_signal_handler_may_close(path: str) -> None:
+    """The way a script ends: `close` runs in the middle of `serve_forever`, in the same thread."""
+    script = f"""if True:
+        import signal, threading, warmwire
+        class Handler:
+            name = "h"
+            def generate(self, image, prompt, max_tokens, emit, cancelled):
+                emit("half ")
+                go.wait(20)
+                emit("whole")
+        go = threading.Event()
+        listener = warmwire.listen({path!r})
+        def close(*_):
+            listener.close()
+            go.set()
+        signal.signal(signal.SIGTERM, close)
+        listener.serve_forever(Handler())
+        print("ended")
+    """
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    with Peer(path) as peer:
+        peer.send(GOLDEN_REQUEST)
+        assert (peer.receive() or {})["block"]["delta"] == "half "
+        process.terminate()
+        assert peer.answer()[0] == "whole"
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (0, "ended\n")
+    assert os.listdir(os.path.dirname(path)) == []
 
 
 def test_closing_what_never_served(path: str) -> None:

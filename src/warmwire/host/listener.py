@@ -53,8 +53,9 @@ class Listener:
         except BaseException:
             self._path.release()
             raise
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may close in the middle of `serve_forever`
         self._stop: Callable[[], object] | None = None
+        self._serving: int | None = None
         self._ended = threading.Event()
         self._closed = False
 
@@ -80,7 +81,9 @@ class Listener:
         write_timeout: float = WRITE_TIMEOUT,
         drain_timeout: float = DRAIN_TIMEOUT,
     ) -> None:
-        """Serve until `close` is called from another thread; requests under way then get `drain_timeout` seconds.
+        """Serve until `close` is called, by another thread or by a signal handler of this one.
+
+        Requests under way then get `drain_timeout` seconds.
 
         At most `workers` requests run at once, each on a thread; `queue_depth` more may wait.
         """
@@ -98,23 +101,36 @@ class Listener:
                 self._path.unlink()
                 await host.drain(drain_timeout)
             finally:
+                with self._lock:
+                    self._stop = None
                 await host.close()
 
         self._ended.clear()
+        self._serving = threading.get_ident()
         try:
             asyncio.run(main())
         finally:
-            with self._lock:
-                self._stop = None
+            if self._closed:
+                self._give_back()
+            self._serving = None
             self._ended.set()
 
     def close(self) -> None:
-        """Stop serving, wait for the drain, unlink the socket. May be called twice, from any thread."""
+        """Stop serving, wait for the drain, unlink the socket. May be called twice, from any thread.
+
+        Called by the thread that serves, from a signal handler, it does not wait: `serve_forever` does the rest.
+        """
         with self._lock:
             self._closed = True
-            stop = self._stop
-        if stop is not None:
-            stop()
+            if self._stop is not None:
+                self._stop()
+        if self._serving == threading.get_ident():
+            return
+        if self._serving is not None:
             self._ended.wait()
-        self._sock.close()
-        self._path.release()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        with self._lock:
+            self._sock.close()
+            self._path.release()

@@ -200,12 +200,14 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
     backed = any(box.intersection(other) >= 0.6 * min(box.area, other.area) for other in seen)
     if wide < 3 and not (backed or (count > 2 and valued > 1)):
         return False
-    headed = all(line.bold for cell in group[0].cells for line in cell) and not any(
-        line.bold for row in group[1:] for cell in row.cells[1:] for line in cell
-    )
-    return (
-        backed or valued > (columns[0] != [] and is_value(columns[0][0].text)) or (headed and count > 2) or valued > 0
-    )
+    headed = _bold_share(group[:1]) >= 0.6 and _bold_share(group[1:]) <= 0.2
+    full = len(group) >= 5 and sum(map(len, columns)) >= 0.9 * count * len(group)
+    return backed or valued > 0 or (count > 2 and (headed or full))
+
+
+def _bold_share(group: Sequence[_Row]) -> float:
+    lines = [line for row in group for cell in row.cells for line in cell]
+    return sum(bool(line.bold) for line in lines) / max(len(lines), 1)
 
 
 def _mostly(column: Sequence[Line], test: Callable[[Line], bool], share: float = 0.5) -> bool:

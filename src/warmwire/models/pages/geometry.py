@@ -79,6 +79,21 @@ def skew_of(quads: Quads) -> float:
     return skew if abs(skew) >= MIN_SKEW else 0.0
 
 
+def are_standing(quads: Quads) -> bool:
+    """Whether most text stands on end: its lines are higher than wide."""
+    widths = np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1)
+    heights = np.linalg.norm(quads[:, 3] - quads[:, 0], axis=1)
+    return bool(heights[heights > 2 * widths].sum() > widths[widths > 2 * heights].sum())
+
+
+def short_lines(quads: Quads, count: int) -> Quads:
+    """The shortest lines that are still long enough to tell which way up they are."""
+    widths = np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1)
+    heights = np.linalg.norm(quads[:, 3] - quads[:, 0], axis=1)
+    shape = widths / np.maximum(heights, 1.0)
+    return quads[np.argsort(np.where(shape >= 2.5, shape, np.inf))[: min(count, int((shape >= 2.5).sum()))]]
+
+
 def straight_image(image: Pixels, skew: float) -> Pixels:
     """The upright page turned so that its lines are level; its size stays, what is new is white."""
     if not skew:

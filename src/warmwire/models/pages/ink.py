@@ -21,11 +21,13 @@ MIN_DARKNESS = 0.15
 @dataclass(frozen=True, slots=True)
 class Ink:
     """What the letters of a line measure: `size` is the font size as far as they show it, in pixels, `weight` the
-    width of their strokes in units of the size; both 0 for a line without ink. `mark` is a bullet or check box before
+    width of their strokes in units of the size; both 0 for a line without ink. `core` is the height of the rows with
+    most ink, the small letters' in most lines. `mark` is a bullet or check box before
     the letters, or empty; `start` and `end` are where the ink begins and ends, 0 to 1 along the line."""
 
     size: float = 0.0
     weight: float = 0.0
+    core: float = 0.0
     mark: str = ""
     start: float = 0.0
     end: float = 1.0
@@ -48,7 +50,7 @@ def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
 
 
 def _letters(ink: NDArray[np.bool_], grey: NDArray[np.uint8], text: str) -> Ink:
-    top, bottom = _rows(ink.sum(axis=1))
+    top, bottom, core = _rows(ink.sum(axis=1))
     if top == bottom:
         return Ink()
     line, shade = ink[top:bottom], grey[top:bottom]
@@ -58,20 +60,20 @@ def _letters(ink: NDArray[np.bool_], grey: NDArray[np.uint8], text: str) -> Ink:
     paper, black = float(np.median(shade[~line])) if not line.all() else 255.0, float(np.percentile(shade[line], 20))
     darkness = (paper - shade) / max(paper - black, 1.0)
     area = float(np.clip(darkness, 0, 1)[darkness > MIN_DARKNESS].sum())
-    return Ink(size, area / max(level + upright, 1) / size)
+    return Ink(size, area / max(level + upright, 1) / size, core)
 
 
-def _rows(profile: NDArray[np.int64]) -> tuple[int, int]:
+def _rows(profile: NDArray[np.int64]) -> tuple[int, int, int]:
     """First row of a line and the row after its last: from its fullest rows outwards to the next white ones, so that
-    a neighbour's ink at the edge of the picture does not count."""
+    a neighbour's ink at the edge of the picture does not count; and how high the fullest rows are together."""
     if profile.max(initial=0) < 2:
-        return 0, 0
+        return 0, 0, 0
     core = np.flatnonzero(profile >= 0.4 * profile.max())
     white = profile < 2
     above, below = np.flatnonzero(white[: core[0]]), np.flatnonzero(white[core[-1] :])
     top = int(above[-1]) + 1 if len(above) else 0
     bottom = int(core[-1] + below[0]) if len(below) else len(profile)
-    return top, bottom
+    return top, bottom, int(core[-1] - core[0]) + 1
 
 
 def _ems(text: str) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.models.pages.engines import Pixels, Quads, Reading
-from warmwire.models.pages.ink import measure
+from warmwire.models.pages.ink import Ink, measure
 from warmwire.models.pages.strokes import Mark
 
 BOLD = 1.2
@@ -79,15 +79,26 @@ def read_lines(
     inks = [measure(image, reading.text, reading.places) for image, reading in zip(crops, readings, strict=True)]
     weights = [ink.weight for ink, reading in zip(inks, readings, strict=True) for _ in reading.text if ink.weight]
     usual = median(weights) if weights else 0.0
+    sizes = _sizes(inks, readings)
     lines = []
-    for image, reading, ink, box in zip(crops, readings, inks, boxes, strict=True):
+    for image, reading, ink, size, box in zip(crops, readings, inks, sizes, boxes, strict=True):
         text = f"{ink.mark} {reading.text.strip()}".strip()
         if reading.text.strip():
-            size = ink.size * box.height / image.shape[0] or box.height
+            size = size * box.height / image.shape[0] or box.height
             bold = ink.weight > BOLD * usual if ink.weight else None
             place = Box(box.left + ink.start * box.width, box.top, box.left + ink.end * box.width, box.bottom)
             lines.append(Line(place, text, reading.confidence, size, bold))
     return lines
+
+
+def _sizes(inks: Sequence[Ink], readings: Sequence[Reading]) -> list[float]:
+    """The font size of each line in its picture's pixels. Ink of a neighbouring line makes one look larger than its
+    small letters can be; how high those are for their size is learned from the page's long lines."""
+    long = [
+        ink.size / ink.core for ink, reading in zip(inks, readings, strict=True) if ink.core and len(reading.text) > 12
+    ]
+    ratio = median(long) if long else 0.0
+    return [min(ink.size, 1.08 * ratio * ink.core) if ratio else ink.size for ink in inks]
 
 
 def with_marks(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line]:

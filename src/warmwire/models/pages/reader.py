@@ -21,10 +21,21 @@ from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 from warmwire.models.base import Report
 from warmwire.models.images import Image
-from warmwire.models.pages.engines import Engines
-from warmwire.models.pages.geometry import Frame, skew_of, straight_boxes, straight_image, upright
+from warmwire.models.pages.engines import Engines, Pixels, Quads
+from warmwire.models.pages.geometry import (
+    Frame,
+    are_standing,
+    short_lines,
+    skew_of,
+    straight_boxes,
+    straight_image,
+    upright,
+)
 from warmwire.models.pages.lines import crop, read_lines, split_at_rules, with_marks
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
+
+SAMPLE = 6
+"""How many short lines are tried upside down."""
 
 
 class PageReader:
@@ -74,10 +85,7 @@ class PageReader:
 
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
         """Run the models over a page; None when cancelled meanwhile."""
-        pixels = image[:, :, ::-1]
-        turn = self._engines.turn(pixels)
-        page = upright(pixels, turn)
-        quads = self._engines.detect(page)
+        turn, page, quads = self._upright(image[:, :, ::-1])
         if cancelled.is_set():
             return None
         frame = Frame(turn, skew_of(quads), page.shape[1], page.shape[0])
@@ -91,8 +99,34 @@ class PageReader:
         quads, boxes = split_at_rules(quads, boxes, rules)
         lines = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
         lines = with_marks(lines, find_marks(ink, [line.box for line in lines]))
-        regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, boxes)]
+        regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
         return None if cancelled.is_set() else Sight(frame, lines, regions, rules)
+
+    def _upright(self, image: Pixels) -> tuple[int, Pixels, Quads]:
+        """The page's turn, the page turned back, and its lines.
+
+        The orientation model sees the page's shape only and errs on dense tables and near-empty pages. Where lines
+        stand upright it was wrong by a quarter, where they read better upside down by a half.
+        """
+        turn = self._engines.turn(image)
+        page = upright(image, turn)
+        quads = self._engines.detect(page)
+        if are_standing(quads):
+            turn = (turn + 90) % 360
+            page = upright(image, turn)
+            quads = self._engines.detect(page)
+        if self._is_upside_down(page, quads):
+            turn = (turn + 180) % 360
+            page = upright(image, turn)
+            quads = self._engines.detect(page)
+        return turn, page, quads
+
+    def _is_upside_down(self, page: Pixels, quads: Quads) -> bool:
+        """Try a few short lines both ways."""
+        crops = [crop(page, quad) for quad in short_lines(quads, SAMPLE)]
+        readings = self._engines.recognise([*crops, *(np.ascontiguousarray(image[::-1, ::-1]) for image in crops)])
+        scores = [reading.confidence for reading in readings]
+        return sum(scores[len(crops) :]) > sum(scores[: len(crops)]) + 0.05 * len(crops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def ink_of(image: NDArray[np.uint8], size: float) -> Ink:
     """The ink of a page, shape (height, width, 3); `size` is the body size in pixels."""
     import cv2
 
-    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    grey = cv2.GaussianBlur(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), (3, 3), 0)  # grain must not look like ink
     window = 2 * max(7, round(0.8 * size)) + 1
     ink = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window, 12)
     return np.asarray(ink, np.uint8)
@@ -54,13 +54,14 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
     return sorted(found, key=lambda box: -max(box.width, box.height))
 
 
-def is_drawn(ink: Ink, box: Box, lines: Sequence[Box]) -> bool:
-    """Whether there is anything in `box` besides text: a layout model takes a loose table for a picture."""
+def is_drawn(ink: Ink, box: Box, known: Sequence[Box]) -> bool:
+    """Whether there is anything in `box` besides what is `known`, lines and rules: a layout model takes a loose table
+    for a picture."""
     left, top, right, bottom = (max(0, round(side)) for side in (box.left, box.top, box.right, box.bottom))
     part = ink[top:bottom, left:right].copy()
-    for line in lines:
-        rows = slice(max(0, round(line.top) - top), max(0, round(line.bottom) - top))
-        part[rows, max(0, round(line.left) - left) : max(0, round(line.right) - left)] = 0
+    for other in known:
+        rows = slice(max(0, round(other.top) - top - 2), max(0, round(other.bottom) - top + 2))
+        part[rows, max(0, round(other.left) - left - 2) : max(0, round(other.right) - left + 2)] = 0
     return part.size > 0 and int(np.count_nonzero(part)) >= MIN_DRAWING * part.size
 
 
@@ -106,8 +107,8 @@ def mark_of(blob: NDArray[np.bool_], size: float) -> str:
     if width > 1.2 * size or height > 1.2 * size or width < 0.15 * size:
         return ""
     filled = float(blob.mean())
-    if height < 0.15 * size:
-        return "–" if filled > 0.7 and width > 3 * height else ""
+    if height < 0.25 * size and width > 0.25 * size:
+        return "–" if filled > 0.6 and width > 2.2 * height else ""
     if filled > 0.6 and 0.5 < width / height < 2:
         return "•"
     edges = (blob[:3].any(axis=0), blob[-3:].any(axis=0), blob[:, :3].any(axis=1), blob[:, -3:].any(axis=1))

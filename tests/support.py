@@ -19,7 +19,7 @@ from warmwire.host.runner import ThreadRunner
 from warmwire.host.server import Host
 from warmwire.models.base import Capabilities, Finish
 from warmwire.transport.dial import connect
-from warmwire.transport.listen import SocketPath
+from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
@@ -354,7 +354,7 @@ class WholeHost(HostThread):
         self._stop = asyncio.Event()
         runner = self._model() if callable(self._model) else ThreadRunner(self._model, self._workers)
         self.host = Host(runner, **self._options)
-        async with serving(self.host, self.path, self._stop, lambda _: self._ready.set(), {}):
+        async with serving(self.host, self.path, self._stop, lambda _: self._ready.set(), {}, Access()):
             await self.host.drain(self._drain_timeout)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import grp
 import json
 import os
 import pty
@@ -437,6 +438,65 @@ def test_doctor_says_what_to_do(directory: str, tmp_path: Path) -> None:
     assert re.search(r"^no +llama-server", done.stdout, re.M)
     if re.search(r"^ok +\[pages\]", done.stdout, re.M):
         assert re.search(r"^bad +opencv .*libGL.*opencv-python-headless$", done.stdout, re.M)
+
+
+# ---------------------------------------------------------------------- other users
+
+STRANGER = 65534
+
+
+def as_stranger(path: str, groups: list[int], uid: int = STRANGER) -> str:
+    """What another user gets from a socket: an answer, a closed connection, or a refusal of the file system."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.setgroups(groups)
+            os.setgid(STRANGER)
+            os.setuid(uid)
+            with Peer(path, timeout=5) as peer:
+                peer.send(json_frame(text_body("hello")))
+                response = peer.receive()
+            os.write(theirs, b"closed" if response is None else response["type"].encode())
+        except BaseException as error:
+            os.write(theirs, type(error).__name__.encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with open(ours) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+class TestOtherUsers:
+    def test_nobody_else_by_default(self, serve: Serve, directory: str, path: str) -> None:
+        os.chmod(directory, 0o755)
+        serve()
+        assert as_stranger(path, []) == "DialError"
+
+    def test_a_user_who_is_allowed(self, serve: Serve, directory: str, path: str) -> None:
+        os.chmod(directory, 0o755)
+        serve("echo", "--allow-uid", str(STRANGER))
+        assert as_stranger(path, []) == "frame"
+        assert as_stranger(path, [], STRANGER - 1) in ("closed", "BrokenPipeError")
+        assert as_stranger(surface_addr(path, Surface.ADMIN), []) == "DialError"
+        assert status(path)["ready"] is True
+
+    def test_the_members_of_a_group(self, serve: Serve, directory: str, path: str) -> None:
+        os.chmod(directory, 0o755)
+        group = next(g for g in grp.getgrall() if g.gr_gid not in (0, STRANGER))
+        serve("echo", "--group", group.gr_name)
+        assert as_stranger(path, [group.gr_gid]) == "frame"
+        assert as_stranger(path, []) == "DialError"
+        assert (os.stat(path).st_mode & 0o777, os.stat(path).st_gid) == (0o660, group.gr_gid)
+
+
+def test_groups_that_cannot_be(path: str) -> None:
+    assert "no group 'nonesuch'" in failure(run("serve", "echo", "--group", "nonesuch", "--socket", path), 2)
+    both = ("--group", "root", "--allow-uid", "1")
+    assert "give --group or --allow-uid" in failure(run("serve", "echo", *both, "--socket", path), 2)
 
 
 # ---------------------------------------------------------------------- under a service manager

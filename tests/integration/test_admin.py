@@ -236,8 +236,9 @@ def test_subscribers_that_leave_an_idle_host_leave_nothing(start: Start, loop_na
 class AdminThread:
     """An `Admin` of its own, so that events can be had at will."""
 
-    def __init__(self, path: str, loop: str) -> None:
+    def __init__(self, path: str, loop: str, uids: set[int | None] | None = None) -> None:
         self.path = path
+        self._uids = {None, os.getuid()} if uids is None else uids
         self._factory = LOOPS[loop]
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -263,7 +264,7 @@ class AdminThread:
 
     async def _main(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        self._admin = Admin({None, os.getuid()}, HangupWatch())
+        self._admin = Admin(self._uids, HangupWatch())
         with SocketPath(surface_addr(self.path, Surface.ADMIN)) as claimed:
             serving = asyncio.create_task(self._admin.serve(claimed.bind()))
             self._started.set()
@@ -288,6 +289,11 @@ def test_a_subscriber_that_does_not_read_is_dropped_and_others_are_not(path: str
             assert 0 < heard < 500
         with LinePeer(path, Surface.ADMIN) as back:
             assert told(back, 1)[0]["n"] == 499
+
+
+def test_another_user_hears_nothing(path: str, loop_name: str) -> None:
+    with AdminThread(path, loop_name, uids=set()), LinePeer(path, Surface.ADMIN) as peer:
+        assert peer.at_end()
 
 
 # ---------------------------------------------------------------------- clients

@@ -31,6 +31,10 @@ def serve(
         Path | None,
         typer.Option(metavar="DIR", envvar="WARMWIRE_LOG_DIR", help="Log activity there, without prompts or answers."),
     ] = None,
+    allow_uid: Annotated[
+        list[int] | None, typer.Option(metavar="UID", min=0, help="Another user who may connect; may be repeated.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(metavar="NAME", help="A group whose members may connect.")] = None,
     ctx: Annotated[int | None, typer.Option(min=1, help="GGUF: tokens of prompt and answer together.")] = None,
     gpu_layers: Annotated[int | None, typer.Option(min=0, help="GGUF: layers on the GPU.")] = None,
     mmproj: Annotated[
@@ -69,5 +73,7 @@ def serve(
         write_timeout=write_timeout,
         drain_timeout=drain_timeout,
         log_dir=log_dir,
+        allow_uids=allow_uid or (),
+        group=group,
         on_ready=ready,
     )

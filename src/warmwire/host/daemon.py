@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import grp
 import os
 import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
@@ -23,12 +24,12 @@ from typing import Any, Self, cast
 from warmwire.host.activity_log import activity_log, record
 from warmwire.host.admin import Admin
 from warmwire.host.notify import InheritedPath, inherited_paths, notify
-from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
+from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host, own_uids
 from warmwire.host.workers import WorkerPool
-from warmwire.transport.listen import SocketPath
+from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status
-from warmwire.wire.errors import ListenError
+from warmwire.wire.errors import ListenError, UsageError
 
 
 def run_host(
@@ -41,14 +42,19 @@ def run_host(
     write_timeout: float = WRITE_TIMEOUT,
     drain_timeout: float = DRAIN_TIMEOUT,
     log_dir: str | os.PathLike[str] | None = None,
+    allow_uids: Collection[int] = (),
+    group: str | None = None,
     on_ready: Callable[[str], None] = lambda path: None,
 ) -> None:
     """Serve `model` until SIGTERM or SIGINT; a second signal cuts what is still under way.
 
-    `threads` is per worker, None shares the cores out. `log_dir` is where the activity log goes, None for none.
+    `threads` is per worker, None shares the cores out. `log_dir` is where the activity log goes, None for none. Only
+    the host's user and root may connect, and to the admin socket nobody else ever: `allow_uids` are taken as well, or
+    the members of `group`.
     Sockets that a service manager hands over are served in place of those at the same paths. Raises ListenError,
     UsageError, and InputError or BackendUnavailableError when the model cannot be loaded.
     """
+    access = _access(allow_uids, group)
     inherited = inherited_paths()
     _check_inherited(inherited, addr)
 
@@ -61,8 +67,9 @@ def run_host(
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, lambda: (cut if stop.is_set() else stop).set())
         host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
+        host.uids = None if group else own_uids() | set(allow_uids)
         notify(STATUS=f"loading {model}")
-        async with serving(host, addr, stop, ready, inherited):
+        async with serving(host, addr, stop, ready, inherited, access):
             notify(STOPPING=1, STATUS="draining")
             record("draining", outstanding=host.activity.outstanding)
             await _unless(cut, host.drain(drain_timeout))
@@ -88,7 +95,7 @@ class PrivateHost:
             self._stop = lambda: loop.call_soon_threadsafe(stop.set)
             started.set()
             host = Host(WorkerPool(model, workers, threads))
-            async with serving(host, self.addr, stop, self._ready.set_result, {}):
+            async with serving(host, self.addr, stop, self._ready.set_result, {}, Access()):
                 pass
 
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
@@ -130,13 +137,14 @@ async def serving(
     stop: asyncio.Event,
     on_ready: Callable[[str], None],
     inherited: Mapping[str, InheritedPath],
+    access: Access,
 ) -> AsyncIterator[None]:
     """Claim, load, bind, accept until `stop`; inside, the host accepts no more and what was admitted still runs.
 
     The admin socket comes first and goes last. Of the others generation is the last to come, so whoever can connect
     to it finds the others as well.
     """
-    runner, admin = host.runner, Admin(host.uids, host.hangups)
+    runner, admin = host.runner, Admin(own_uids(), host.hangups)
     with contextlib.ExitStack() as claims:
 
         def claim(surface: Surface) -> SocketPath | InheritedPath:
@@ -158,7 +166,7 @@ async def serving(
                 able = {Surface.EMBEDDINGS: runner.capabilities.embed, Surface.RERANK: runner.capabilities.rerank}
                 paths = {surface: claim(surface) for surface, can in able.items() if wanted(surface, can)}
                 paths[Surface.GENERATION] = generation
-                listening = {surface: path.bind() for surface, path in paths.items()}
+                listening = {surface: path.bind(access) for surface, path in paths.items()}
                 admin.publish(Status.READY)
                 record(
                     "ready",
@@ -179,6 +187,20 @@ async def serving(
             telling.cancel()
             admin.close()
             await host.close()
+
+
+def _access(allow_uids: Collection[int], group: str | None) -> Access:
+    """Raises UsageError for a group that does not exist, and where both are given."""
+    if group and allow_uids:
+        raise UsageError("give --group or --allow-uid: of a process of another group the host cannot tell its members")
+    if allow_uids:
+        return Access(0o666)  # the file system knows no list of users: the host itself turns the others away
+    if not group:
+        return Access()
+    try:
+        return Access(0o660, grp.getgrnam(group).gr_gid)
+    except KeyError:
+        raise UsageError(f"there is no group {group!r}") from None
 
 
 def _check_inherited(inherited: Mapping[str, InheritedPath], addr: str | os.PathLike[str] | None) -> None:

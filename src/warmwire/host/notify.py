@@ -11,6 +11,7 @@ import os
 import socket
 from typing import Final
 
+from warmwire.transport.listen import Access
 from warmwire.wire.errors import ListenError
 
 _FIRST_FD: Final = 3
@@ -25,8 +26,8 @@ class InheritedPath:
         self.path = path
         self._sock = sock
 
-    def bind(self) -> socket.socket:
-        """The socket, which has been listening since before this process was."""
+    def bind(self, access: Access | None = None) -> socket.socket:
+        """The socket, which has been listening since before this process was; who may connect is the manager's."""
         return self._sock
 
     def unlink(self) -> None:

@@ -3,8 +3,8 @@
 Two mistakes are common: stealing the path of a live host, and refusing to start because a dead one left its file. So
 a path is first claimed by an exclusive lock on `PATH.lock`, which a host takes before it loads its model and holds
 while it lives; then whatever lies at the path is probed by connecting. Only a socket that nobody answers is removed.
-The socket is 0600 before it listens, in a directory that is 0700 if it had to be created; a directory that existed
-is never changed.
+The socket is 0600 before it listens, unless others are to connect, in a directory that is 0700 if it had to be created;
+a directory that existed is never changed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import fcntl
 import os
 import socket
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -26,6 +27,17 @@ from warmwire.wire.errors import ListenError
 
 BACKLOG: Final = 512
 """Connections that may wait to be accepted; the kernel may allow fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Whom the file system lets connect: the owner alone, unless it says more."""
+
+    mode: int = 0o600
+    gid: int | None = None
+
+
+_PRIVATE: Final = Access()
 
 
 class SocketPath:
@@ -58,7 +70,7 @@ class SocketPath:
             self.release()
             raise
 
-    def bind(self) -> socket.socket:
+    def bind(self, access: Access = _PRIVATE) -> socket.socket:
         """The listening socket, non-blocking. The path must have been claimed."""
         self._remove_dead()
         sock = new_socket()
@@ -66,6 +78,9 @@ class SocketPath:
             sock.bind(self.path)
             # Before listening: until then a connect is refused, so nobody slips in while the mode is the umask's.
             os.chmod(self.path, 0o600)
+            if access.gid is not None:
+                os.chown(self.path, -1, access.gid)
+            os.chmod(self.path, access.mode)
             sock.listen(BACKLOG)
             sock.setblocking(False)
             status = os.lstat(self.path)

@@ -604,9 +604,23 @@ def test_the_reason_why_it_is_not_ready(bridge: BridgeThread, place: str, lines:
     admin = place.replace("s.sock", "s.admin.sock")
     with line_server(admin, *lines):
         response = bridge.get("/ready")
+        asked = bridge.post("/chat/completions", ask("x"))
     Path(admin).unlink()
-    assert response.status_code == 503
+    assert response.status_code == asked.status_code == 503
     assert reason in response.json()["reason"]
+    assert reason in asked.json()["error"]["message"]
+
+
+def test_a_host_that_loads_is_not_said_to_be_missing(bridge: BridgeThread, place: str) -> None:
+    admin = place.replace("s.sock", "s.admin.sock")
+    with line_server(admin, ADMIN | {"status": "loading_model", "phase": "mmap"}):
+        responses = [bridge.get("/v1/models"), bridge.post("/completions", {"prompt": "x"})]
+        responses += [bridge.post("/embeddings", {"input": "x"})]
+        responses += [bridge.post("/rerank", {"query": "x", "documents": ["y"]})]
+    Path(admin).unlink()
+    for response in responses:
+        assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+        assert response.json()["error"]["message"] == "the host is not ready: loading model (mmap)"
 
 
 def test_a_host_that_tells_nothing(bridge: BridgeThread, place: str, monkeypatch: pytest.MonkeyPatch) -> None:

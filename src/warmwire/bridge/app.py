@@ -7,7 +7,7 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, Final, NamedTuple, cast
 
@@ -46,6 +46,7 @@ _NO_CAPABILITIES: Final = ("id", "type", "status", "backend", "wire_version", "v
 """Keys of the admin socket's line that say nothing of what a model can do."""
 
 Work = Callable[[bytes, Output, Record], Coroutine[Any, Any, None]]
+Explain = Callable[[DialError], Awaitable[WarmwireError]]
 
 
 def make_app(addr: str, key: str | None = None) -> ASGIApp:
@@ -56,10 +57,11 @@ def make_app(addr: str, key: str | None = None) -> ASGIApp:
 class _Endpoint:
     """One endpoint: its body in, its answer out, its client watched; whatever happens is answered and counted once."""
 
-    def __init__(self, name: str, work: Work, metrics: Metrics) -> None:
+    def __init__(self, name: str, work: Work, metrics: Metrics, explain: Explain) -> None:
         self._name = name
         self._work = work
         self._metrics = metrics
+        self._explain = explain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         output = Output(send)
@@ -72,6 +74,8 @@ class _Endpoint:
                 record.outcome = "cancelled"
             except asyncio.CancelledError:  # the server has waited long enough
                 failure = BackendUnavailableError("the bridge is shutting down")
+            except DialError as error:
+                failure = await self._explain(error)
             except WarmwireError as error:
                 failure = error
             except Exception as error:
@@ -103,7 +107,7 @@ class _Bridge:
             "/metrics": self._count,
         }
         routes = [
-            Route(path, _Endpoint(path, work, self._metrics), methods=[method])
+            Route(path, _Endpoint(path, work, self._metrics, self._explain), methods=[method])
             for method, works in (("POST", posts), ("GET", gets))
             for path, work in works.items()
         ]
@@ -247,6 +251,11 @@ class _Bridge:
             phase = f" ({host.phase})" if host.phase else ""
             return False, f"the host is not ready: {host.state.replace('_', ' ')}{phase}"
         return await self._accepts(host.models)
+
+    async def _explain(self, error: DialError) -> WarmwireError:
+        """Why nobody answers, in the host's own words if it has some: it loads its model, say."""
+        ready, reason = await self._readiness()
+        return error if ready else BackendUnavailableError(reason)
 
     async def _accepts(self, models: list[dict[str, Any]]) -> tuple[bool, str]:
         """A connect that succeeds means ready."""

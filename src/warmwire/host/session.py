@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warmwire.host.connection import Connection
@@ -42,6 +43,21 @@ class Session(Connection[Request]):
         return ResponseWriter(request_id).error(code, message)
 
 
+class _Line:
+    """Takes the one line of an answer in, to be sent when the model has ended: a client that has its answer and leaves
+    must not look like one that gave up."""
+
+    paused = False
+    on_pause: Callable[[], None] | None = None
+    on_resume: Callable[[], None] | None = None
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def send(self, data: bytes) -> None:
+        self.data += data
+
+
 class TaskSession(Connection[TaskRequest]):
     """Embeddings or rerank."""
 
@@ -53,7 +69,9 @@ class TaskSession(Connection[TaskRequest]):
     async def answer(self, request: TaskRequest) -> Finish:
         request.validate()
         with self._host.admit():
-            finish = await self._host.runner.run(request, ResponseWriter(request.id), self)
+            line = _Line()
+            finish = await self._host.runner.run(request, ResponseWriter(request.id), line)
+            self.send(line.data)
             await self.flushed()
         return finish
 

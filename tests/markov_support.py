@@ -24,7 +24,7 @@ VECTORS = [vector for vector in EXPECTED["wire"] if "send" in vector]
 def interpreted() -> ModuleType:
     """The kernel as the interpreter runs it, whether or not it was compiled."""
     path = Path(kernel.__file__).with_name("kernel.py")
-    spec = importlib.util.spec_from_file_location("interpreted_kernel", path)
+    spec = importlib.util.spec_from_file_location("warmwire.models.markov.kernel_interpreted", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -116,9 +116,9 @@ class AsyncClient:
 
     def close(self) -> None:
         """Close the connection; an answer under way is cancelled. May be called twice, from any task."""
+        conn, self._conn = self._conn, None
         if self._stream is not None and not self._stream.ended:
             self._stream.cancel()
-        conn, self._conn = self._conn, None
         if conn is not None:
             conn.close()
 

@@ -125,9 +125,9 @@ class Client:
 
     def close(self) -> None:
         """Close the connection; an answer under way is cancelled. May be called twice, from any thread."""
+        conn, self._conn = self._conn, None  # first: the thread that reads may be quick to open a new one
         if self._stream is not None and not self._stream.ended:
             self._stream.cancel()
-        conn, self._conn = self._conn, None
         if conn is not None:
             conn.close()
 

@@ -98,6 +98,7 @@ def test_training_from_a_pipe_a_directory_and_gzip(tmp_path: Path) -> None:
         (["ipc", GRALL / "rep_d8.gril", "{dir}/" + "x" * 120], 2, "the system's limit"),
         (["ipc", GRALL / "rep_d8.gril", GRALL / "one.txt"], 1, "is not a socket"),
         (["ipc", GRALL / "empty_d4.gril", "{dir}/s.sock"], 1, "the model is empty"),
+        (["ipc", GRALL / "rep_d8.gril", "{dir}/s.sock", "--temperature", "nan"], 2, "temperature"),
     ],
 )
 def test_one_clear_line(words: list[object], status: int, message: str, directory: str) -> None:

@@ -77,12 +77,13 @@ class GrallOptions:
 
 
 class GrallHost:
-    """Serves one chain. Lives in one event loop."""
+    """Serves one chain. Lives in one event loop. Raises UsageError for options that cannot be meant."""
 
     def __init__(self, chain: Chain, options: GrallOptions | None = None) -> None:
-        chain.prepare()
         self.chain: Final = chain
         self.options: Final = options or GrallOptions()
+        self.generation(b"", b"", 0)  # raises what these options would raise later
+        chain.prepare()
         self._connections: set[_Connection] = set()
         self._queue: deque[_Connection] = deque()
         self._loop = asyncio.get_running_loop()
@@ -115,6 +116,18 @@ class GrallHost:
             await asyncio.sleep(0.01)
         for connection in tuple(self._connections):
             connection.abort()
+
+    def generation(self, name: bytes, seed: bytes, limit: int) -> Generation:
+        """A generation as the options want it."""
+        options = self.options
+        return Generation(
+            self.chain,
+            seed,
+            limit=limit,
+            temperature=options.temperature,
+            style=options.style,
+            rng_seed=None if options.rng_seed is None else b"%d %s" % (options.rng_seed, name),
+        )
 
     def enqueue(self, connection: _Connection) -> None:
         """Give `connection` a turn when those before it have had theirs."""
@@ -292,22 +305,13 @@ class _Connection(asyncio.Protocol):
                 replies.append(unknown_opcode(opcode))
 
     def _new(self, command: New, replies: list[bytes]) -> None:
-        options = self._host.options
         if command.name in self._running:
             replies.append(encode_err(b"generation is still running - " + command.name))
             return
-        if len(self._running) >= options.max_generations:
+        if len(self._running) >= self._host.options.max_generations:
             replies.append(encode_err(b"too many generations - " + command.name))
             return
-        rng_seed = None if options.rng_seed is None else b"%d %s" % (options.rng_seed, command.name)
-        generation = Generation(
-            self._host.chain,
-            command.seed,
-            limit=command.limit,
-            temperature=options.temperature,
-            style=options.style,
-            rng_seed=rng_seed,
-        )
+        generation = self._host.generation(command.name, command.seed, command.limit)
         running = _Running(command.name, generation, command.delay / 1000)
         self._running[command.name] = running
         self._start(running)

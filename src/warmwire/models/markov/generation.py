@@ -44,7 +44,7 @@ class Generation:
         if limit is not None and limit < 0:
             raise UsageError(f"limit {limit} is negative")
         self.chain: Final = chain
-        self.style: Final = style
+        self.style: Final = Style(style)
         self.remaining: int | None = limit or None
         self._power = -1.0 if temperature < 0.001 else 1.0 / temperature
         self._state = np.zeros(8, np.uint64)

@@ -28,7 +28,7 @@ from warmwire.client import OutBlock, StopReason, Usage
 from warmwire.client import tasks as client_tasks
 from warmwire.models.base import Finish
 from warmwire.transport.dial import connect
-from warmwire.transport.paths import Surface, surface_addr
+from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
 
 COMMAND = [sys.executable, "-c", "from warmwire.cli import main; main()"]
 Start = Callable[..., HostThread]
@@ -383,6 +383,14 @@ def test_status_of_a_host_without_an_admin_socket(start: Start) -> None:
     found = status(start(Gate()).path)
     assert (found["alive"], found["ready"]) == (True, True)
     assert "tells nothing of itself" in str(found["reason"])
+
+
+def test_status_of_a_path_without_room_for_an_admin_socket(directory: str, serve: Serve) -> None:
+    path = f"{directory}/".ljust(MAX_PATH, "x")
+    serve("echo", path=path)
+    assert status(path)["ready"] is True
+    done = run("status", "--socket", path + "x")
+    assert f"the system's limit is {MAX_PATH}" in failure(done, 2)
 
 
 def test_watch_prints_a_line_for_each_change(serve: Serve) -> None:

@@ -36,7 +36,7 @@ from warmwire.host.workers import WorkerPool
 from warmwire.models.base import Capabilities, Embeddings, Finish, Ranking, rank
 from warmwire.models.echo import EchoModel
 from warmwire.transport.listen import SocketPath
-from warmwire.transport.paths import Surface, surface_addr
+from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
 from warmwire.wire.errors import BackendUnavailableError, FrameTooLargeError
 from warmwire.wire.messages import MAX_FRAME, OutBlock, Request
 from warmwire.wire.tasks import EMBED_TASKS
@@ -150,6 +150,17 @@ def test_a_model_that_only_embeds_says_so_on_the_generation_socket(start: Start)
     with start(Vectors(generate=False)).peer() as peer:
         for _ in range(2):
             assert peer.ask("hello")[1]["code"] == "backend_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("room", "there"), [(0, {G}), (len(".admin"), {G, E, Surface.ADMIN}), (len(".rerank"), set(Surface))]
+)
+def test_a_path_that_leaves_no_room_for_the_others(directory: str, room: int, there: set[Surface]) -> None:
+    path = f"{directory}/".ljust(MAX_PATH - room - len(".sock"), "x") + ".sock"
+    with WholeHost(Vectors(), path) as host:
+        assert {surface for surface in Surface if os.path.exists(surface_addr(path, surface))} == there
+        with host.peer() as peer:
+            assert peer.ask("hello")[0] == "hello"
 
 
 def test_no_socket_of_another_host_is_taken(start: Start, path: str) -> None:

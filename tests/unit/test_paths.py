@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
-from warmwire.transport.paths import MAX_PATH, Surface, check_path, default_addr, default_directory
+from warmwire.transport.paths import MAX_PATH, Surface, check_path, default_addr, default_directory, surface_addr
 from warmwire.wire.errors import UsageError
 
 
@@ -67,3 +68,25 @@ def test_the_limit_counts_bytes_and_is_named() -> None:
 def test_no_path_at_all(path: str) -> None:
     with pytest.raises(UsageError, match="not a socket path"):
         check_path(path)
+
+
+@pytest.mark.parametrize(
+    ("addr", "surface", "path"),
+    [
+        (None, Surface.GENERATION, "/run/me/inferd/inferd.sock"),
+        (None, Surface.EMBEDDINGS, "/run/me/inferd/infer.embed.sock"),
+        (None, Surface.RERANK, "/run/me/inferd/infer.rerank.sock"),
+        (None, Surface.ADMIN, "/run/me/inferd/admin.sock"),
+        ("/x/inferd.sock", Surface.ADMIN, "/x/admin.sock"),
+        ("/x/pages.sock", Surface.GENERATION, "/x/pages.sock"),
+        ("/x/pages.sock", Surface.EMBEDDINGS, "/x/pages.embed.sock"),
+        ("/x/pages.sock", Surface.RERANK, "/x/pages.rerank.sock"),
+        (Path("/x/pages.sock"), Surface.ADMIN, "/x/pages.admin.sock"),
+        ("here", Surface.ADMIN, "here.admin.sock"),
+    ],
+)
+def test_the_other_sockets_of_a_host(
+    monkeypatch: pytest.MonkeyPatch, addr: str | Path | None, surface: Surface, path: str
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/me")
+    assert surface_addr(addr, surface) == path

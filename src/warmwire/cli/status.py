@@ -42,16 +42,16 @@ def look(socket: Path | None) -> dict[str, Any]:
     Keys: socket, alive, ready, state, reason (in words, and what to do), pid, lost (socket files that have gone),
     capabilities and activity as the admin socket has them.
     """
-    from warmwire.client import BackendUnavailableError, Client, DialError
+    from warmwire.client import BackendUnavailableError, Client, DialError, UsageError
     from warmwire.transport.listen import lock_holder
-    from warmwire.transport.paths import Surface, surface_addr
+    from warmwire.transport.paths import Surface, check_path, surface_addr
 
-    path = surface_addr(socket, Surface.GENERATION)
+    path = check_path(surface_addr(socket, Surface.GENERATION))
     found: dict[str, Any] = {"socket": path, "alive": False, "ready": False, "state": None, "reason": ""}
     found |= {"pid": lock_holder(path), "lost": [], "capabilities": [], "activity": None}
     try:
         told = Client(path, wait=0).status()
-    except DialError as error:
+    except (DialError, UsageError) as error:  # the second where its path would be too long
         return found | _without_admin(path, error, found["pid"])
     except BackendUnavailableError as error:
         return found | {"reason": str(error)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import grp
+import logging
 import os
 import shutil
 import signal
@@ -27,9 +28,11 @@ from warmwire.host.notify import InheritedPath, inherited_paths, notify
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host, own_uids
 from warmwire.host.workers import WorkerPool
 from warmwire.transport.listen import Access, SocketPath
-from warmwire.transport.paths import Surface, surface_addr
+from warmwire.transport.paths import Surface, check_path, surface_addr
 from warmwire.wire.admin import Status
 from warmwire.wire.errors import ListenError, UsageError
+
+log = logging.getLogger("warmwire.host")
 
 
 def run_host(
@@ -130,6 +133,34 @@ class PrivateHost:
             self._ready.set_exception(error)
 
 
+class _Paths(contextlib.ExitStack):
+    """The paths of a host's sockets, claimed one by one and given back together."""
+
+    def __init__(self, addr: str | os.PathLike[str] | None, inherited: Mapping[str, InheritedPath]) -> None:
+        super().__init__()
+        self._addr, self._inherited = addr, inherited
+
+    def claim(self, surface: Surface) -> SocketPath | InheritedPath:
+        """Raises ListenError, UsageError."""
+        path = surface_addr(self._addr, surface)
+        return self._inherited.get(path) or self.enter_context(SocketPath(path))
+
+    def wanted(self, surface: Surface, able: bool = True) -> bool:
+        """Whether to serve a surface beside generation: where the model is able and the path is not too long.
+
+        A socket that we were given is answered on in any case: nobody else could tell its clients.
+        """
+        path = surface_addr(self._addr, surface)
+        if path in self._inherited or not able:
+            return path in self._inherited
+        try:
+            check_path(path)
+        except UsageError as error:
+            log.warning("no %s socket: %s", surface.name.lower(), error)
+            return False
+        return True
+
+
 @contextlib.asynccontextmanager
 async def serving(
     host: Host,
@@ -145,18 +176,11 @@ async def serving(
     to it finds the others as well.
     """
     runner, admin = host.runner, Admin(own_uids(), host.hangups)
-    with contextlib.ExitStack() as claims:
-
-        def claim(surface: Surface) -> SocketPath | InheritedPath:
-            path = surface_addr(addr, surface)
-            return inherited.get(path) or claims.enter_context(SocketPath(path))
-
-        def wanted(surface: Surface, able: bool) -> bool:
-            """A socket that we were given is answered on in any case: nobody else could tell its clients."""
-            return able or surface_addr(addr, surface) in inherited
-
-        generation = claim(Surface.GENERATION)
-        telling = asyncio.create_task(admin.serve(claim(Surface.ADMIN).bind()))
+    with _Paths(addr, inherited) as paths:
+        generation = paths.claim(Surface.GENERATION)
+        telling = None
+        if paths.wanted(Surface.ADMIN):
+            telling = asyncio.create_task(admin.serve(paths.claim(Surface.ADMIN).bind()))
         try:
             admin.publish(Status.LOADING_MODEL, {"phase": "checking_local", "path": runner.name})
             if await _unless(stop, runner.start()):
@@ -164,9 +188,9 @@ async def serving(
                 admin.watch(host.activity)
                 host.on_activity = admin.changed
                 able = {Surface.EMBEDDINGS: runner.capabilities.embed, Surface.RERANK: runner.capabilities.rerank}
-                paths = {surface: claim(surface) for surface, can in able.items() if wanted(surface, can)}
-                paths[Surface.GENERATION] = generation
-                listening = {surface: path.bind(access) for surface, path in paths.items()}
+                served = {surface: paths.claim(surface) for surface, can in able.items() if paths.wanted(surface, can)}
+                served[Surface.GENERATION] = generation
+                listening = {surface: path.bind(access) for surface, path in served.items()}
                 admin.publish(Status.READY)
                 record(
                     "ready",
@@ -177,14 +201,15 @@ async def serving(
                 )
                 on_ready(generation.path)
                 await host.serve(listening, stop)
-                for path in paths.values():
+                for path in served.values():
                     path.unlink()
                 admin.publish(Status.DRAINING)
                 yield
             else:
                 yield
         finally:
-            telling.cancel()
+            if telling is not None:
+                telling.cancel()
             admin.close()
             await host.close()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 import os
 import signal
@@ -10,16 +12,19 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import numpy as np
 import openai
 
-from tests.support import PATIENCE
+from tests.support import PATIENCE, Script
 from warmwire.bridge.serve import bind, make_server
+from warmwire.models.base import Finish
+from warmwire.wire.messages import OutBlock, Request
 
 
 class Url:
@@ -139,6 +144,26 @@ def line_server(path: str, *lines: Any) -> Iterator[None]:
             thread.join(PATIENCE)
             for sock in held:
                 sock.close()
+
+
+def say(*texts: str, **finish: Any) -> Script:
+    """A model that says this to everyone."""
+
+    def play(request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        for text in texts:
+            emit(OutBlock("text", text))
+        return Finish(**finish)
+
+    return Script(play)
+
+
+def png(image: np.ndarray) -> str:
+    """An image as a data URI."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "png")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def receive(sock: socket.socket, end: bytes) -> bytes:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests import tiny_gguf
-from tests.bridge_support import BridgeThread, ask
+from tests.bridge_support import BridgeThread, ask, png
 from tests.support import HostThread, eventually, random_image
 from warmwire.bridge.media import Attachments
 from warmwire.client import Client
@@ -230,16 +230,6 @@ def test_an_image_is_seen(begin: Begin, tmp_path: Path) -> None:
     assert answer.choices[0].message.content == "I see"
     assert answer.usage is not None
     assert answer.usage.prompt_tokens > 50
-
-
-def png(image: np.ndarray) -> str:
-    import io
-
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.fromarray(image).save(buffer, "png")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def test_an_image_for_a_model_without_eyes(calling: tuple[PrivateHost, BridgeThread]) -> None:

@@ -145,6 +145,12 @@ class TestTheTable:
         while (event := one.next()) is not None:
             assert isinstance(event, Gen)
 
+    def test_what_came_before_a_close_is_answered(self, host: Start, peer: Callable[[], Peer]) -> None:
+        host()
+        one = peer()
+        one.send(Ping(), Ping(), Close(), Ping())
+        assert [one.next(), one.next(), one.next()] == [Pong(), Pong(), None]
+
     @pytest.mark.parametrize(
         ("data", "words"),
         [(b"\x02\xff\xff\xff\xff", b"name too long"), (b"\x02\0\0\0\1g\x00\x10\x00\x01", b"seed too long")],
@@ -271,6 +277,22 @@ class TestTurns:
             assert one.next() == Pong()
             waits.append(time.monotonic() - begun)
         assert sorted(waits)[40] < 0.05
+
+    def test_a_flood_of_pings_is_answered_and_disturbs_nobody(self, host: Start, peer: Callable[[], Peer]) -> None:
+        host()
+        flooding, one = peer(), peer()
+        writing = threading.Thread(target=flooding.sock.sendall, args=(b"\x01" * 200_000,), daemon=True)
+        writing.start()
+        waits = []
+        for _ in range(20):
+            begun = time.monotonic()
+            one.send(Ping())
+            assert one.next() == Pong()
+            waits.append(time.monotonic() - begun)
+        assert sorted(waits)[15] < 0.05
+        for _ in range(200_000):
+            assert flooding.next() == Pong()
+        writing.join(PATIENCE)
 
     def test_who_does_not_read_stops_only_himself(self, host: Start, peer: Callable[[], Peer]) -> None:
         thread = host("words_d3")

@@ -52,6 +52,10 @@ MAX_GENERATIONS: Final = 4096
 TURN: Final = 8 << 10
 """Most bytes of text a connection makes in a turn."""
 
+_READ: Final = 4 << 10
+"""Bytes of commands taken at once: a client that floods us with pings gets turns too, not more. One buffer for all
+connections, since what is read is dealt with before anything else is."""
+
 _LEAST_TURN: Final = 1 << 10
 _GROW_AFTER: Final = 32
 """Turns that a client must keep up with before its turns grow again."""
@@ -84,6 +88,7 @@ class GrallHost:
         self.options: Final = options or GrallOptions()
         self.generation(b"", b"", 0)  # raises what these options would raise later
         chain.prepare()
+        self.buffer: Final = memoryview(bytearray(_READ))
         self._connections: set[_Connection] = set()
         self._queue: deque[_Connection] = deque()
         self._loop = asyncio.get_running_loop()
@@ -178,7 +183,7 @@ class _Running:
         return frames + encode_end(self.name) if self.generation.ended else frames
 
 
-class _Connection(asyncio.Protocol):
+class _Connection(asyncio.BufferedProtocol):
     """One client.
 
     Every generation is in `_running`; those that want a turn are in `_eager` too, the others have a timer or, where
@@ -211,17 +216,23 @@ class _Connection(asyncio.Protocol):
         self._host.enter(self)
         self._transport.write(PONG)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._host.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         replies: list[bytes] = []
-        for command in self._reader.feed(data):
+        closing = False
+        for command in self._reader.feed(self._host.buffer[:nbytes]):
             if isinstance(command, Close):
-                self.close()
-                return
+                closing = True
+                break
             self._obey(command, replies)
+        if (fault := self._reader.fault) is not None and not closing:
+            replies.append(encode_err(str(fault).encode()))
+            closing = True
         if replies:
             self._transport.write(b"".join(replies))
-        if self._reader.fault is not None:
-            self._transport.write(encode_err(str(self._reader.fault).encode()))
+        if closing:
             self.close()
 
     def eof_received(self) -> bool:

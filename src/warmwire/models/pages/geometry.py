@@ -79,6 +79,19 @@ def skew_of(quads: Quads) -> float:
     return skew if abs(skew) >= MIN_SKEW else 0.0
 
 
+def level_short(quads: Quads, skew: float) -> Quads:
+    """Quads whose short lines lie at the page's angle: their own cannot be told from so few letters."""
+    top = quads[:, 1] - quads[:, 0]
+    widths = np.linalg.norm(top, axis=1)
+    heights = np.linalg.norm(quads[:, 3] - quads[:, 0], axis=1)
+    angles = np.degrees(np.arctan2(top[:, 1], top[:, 0]))
+    wrong = (widths > heights) & (widths < 8 * heights) & (np.abs(angles - skew) > 0.7)
+    half = np.stack([widths, heights], axis=1)[:, None, :] / 2
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float32)[None] * half
+    level = _rotate(corners.astype(np.float32), skew, 0, 0) + quads.mean(axis=1, keepdims=True)
+    return np.where(wrong[:, None, None], level, quads).astype(np.float32)
+
+
 def are_standing(quads: Quads) -> bool:
     """Whether most text stands on end: its lines are higher than wide."""
     widths = np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1)

@@ -42,11 +42,26 @@ def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
     ink = np.asarray(mask, np.bool_)
     if ink.mean() > 0.5:  # light letters on a dark ground
         ink, grey = np.logical_not(ink), 255 - grey
+    ink = _without_rules(ink)
     mark, letters = _mark(ink, places)
     columns = np.flatnonzero(ink.any(axis=0))
     start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, ink.shape[1])
     found = _letters(ink[:, letters:], grey[:, letters:], text)
     return replace(found, mark=mark, start=float(start) / ink.shape[1], end=float(end) / ink.shape[1])
+
+
+def _without_rules(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Ink without the ruling lines at the edges of the picture: no letter fills it from side to side."""
+    rows, columns = ink.mean(axis=1) > 0.85, ink.mean(axis=0) > 0.95
+    height = ink.shape[0]
+    rows[height // 4 : -(height // 4) or None] = False
+    columns[height // 4 : -(height // 4) or None] = False
+    if not rows.any() and not columns.any():
+        return ink
+    ink = ink.copy()
+    ink[rows] = False
+    ink[:, columns] = False
+    return ink
 
 
 def _letters(ink: NDArray[np.bool_], grey: NDArray[np.uint8], text: str) -> Ink:
@@ -87,7 +102,7 @@ def _ems(text: str) -> float:
 def _mark(ink: NDArray[np.bool_], places: Sequence[float]) -> tuple[str, int]:
     """The bullet or check box at the start of a line that was not read as a letter, or nothing; and the column where
     the letters begin."""
-    size = 0.6 * ink.shape[0]  # roughly: the detector leaves white around the letters
+    size = 0.7 * ink.shape[0]  # roughly: the detector leaves white around the letters
     columns = np.asarray(ink.any(axis=0))
     start = int(np.argmax(columns))
     blank = np.flatnonzero(~columns[start:])

@@ -56,6 +56,7 @@ def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box]) -> 
             if box.left + 0.6 * box.height < rule.centre[0] < box.right - 0.6 * box.height
             and rule.top <= box.top + 0.3 * box.height
             and rule.bottom >= box.bottom - 0.3 * box.height
+            and rule.height > 1.4 * box.height  # else it may be the stem of a large letter
         )
         edges = [box.left, *cuts, box.right]
         for start, end in pairwise(edges):

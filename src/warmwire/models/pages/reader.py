@@ -25,6 +25,7 @@ from warmwire.models.pages.engines import Engines, Pixels, Quads
 from warmwire.models.pages.geometry import (
     Frame,
     are_standing,
+    level_short,
     short_lines,
     skew_of,
     straight_boxes,
@@ -89,6 +90,7 @@ class PageReader:
         if cancelled.is_set():
             return None
         frame = Frame(turn, skew_of(quads), page.shape[1], page.shape[0])
+        quads = level_short(quads, frame.skew)
         straight = straight_image(page, frame.skew)
         boxes = straight_boxes(quads, frame)
         regions = self._engines.regions(straight)

@@ -23,7 +23,7 @@ import pytest
 from tests import tiny_gguf
 from tests.conftest import ServeProcess
 from tests.support import DATA, PATIENCE, Gate, HostThread, LinePeer, Peer, Script, json_frame, text_body
-from warmwire.cli import main
+from warmwire.cli import main, reach
 from warmwire.client import OutBlock, StopReason, Usage
 from warmwire.client import tasks as client_tasks
 from warmwire.models.base import Finish
@@ -120,6 +120,12 @@ def test_ask_shows_pictures(echo_host: ServeProcess, tmp_path: Path) -> None:
     (tmp_path / "c.png").write_bytes(b"no picture")
     assert "c.png: not a" in failure(run("ask", "look", "-i", tmp_path / "c.png", "--socket", echo_host.path), 1)
     assert "no such file" in failure(run("ask", "look", "-i", tmp_path / "d.png", "--socket", echo_host.path), 1)
+    both = ("-", "-i", "-", "--socket", echo_host.path)
+    assert "can be read once only" in failure(run("ask", *both, stdin="x"), 2)
+    with (tmp_path / "a.png").open("rb") as picture:
+        command = [*COMMAND, "ask", "look", "-i", "-", "--socket", echo_host.path]
+        shown = subprocess.run(command, stdin=picture, capture_output=True, timeout=60)
+    assert shown.stdout == b"[image image-1 30x20]look\n"
     pdf = DATA / "documents" / "digital.pdf"
     assert "`warmwire ocr` reads documents" in failure(run("ask", "look", "-i", pdf, "--socket", echo_host.path), 2)
 
@@ -161,6 +167,12 @@ def test_a_schema_that_is_none(tmp_path: Path, path: str, text: str | None, word
     if text is not None:
         (tmp_path / "s.json").write_text(text)
     assert words in failure(run("ask", "x", "--json-schema", tmp_path / "s.json", "--socket", path), 1)
+
+
+@pytest.mark.parametrize("words", [("ask", "hello"), ("embed", "a"), ("rerank", "q", "d")], ids=lambda words: words[0])
+def test_no_host_at_all(path: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    monkeypatch.setattr(reach, "DIAL_WAIT", 0.2)
+    assert f"start one with: warmwire serve MODEL --socket {path}" in failure(run(*words, "--socket", path), 1)
 
 
 def test_what_had_come_stays_when_the_answer_breaks_off(start: Start) -> None:
@@ -339,7 +351,11 @@ def test_status_of_a_loading_host(path: str, tmp_path: Path) -> None:
         found = status(path)
         assert (found["alive"], found["ready"], found["state"]) == (True, False, "loading_model")
         assert "it loads its model (checking_local: faulty@" in str(found["reason"])
+        asking = begin("ask", "hello", "--socket", path)
+        assert asking.stderr is not None
+        assert "waiting for the host: it loads its model" in asking.stderr.readline()
         (tmp_path / "go").touch()
+        assert asking.communicate(timeout=PATIENCE)[0].startswith("pid ")
         connect(path, wait=PATIENCE).close()
         assert status(path)["ready"] is True
     finally:

@@ -30,21 +30,26 @@ def ask(
 ) -> int:
     """Ask the model of a running host and print its answer as it comes.
 
-    Text piped in goes before the prompt: `warmwire ask "Sum this up." < notes.txt`. When the answer breaks off, what
+    Text piped in goes before the prompt: `warmwire ask "Sum this up." < notes.txt`. A host that still loads its model
+    is waited for. When the answer breaks off, what
     had come stays printed and the exit status is 1.
     """
+    from warmwire.cli.reach import reach
     from warmwire.cli.stdin import STDIN, piped, read_text
-    from warmwire.client import Client, StopReason
+    from warmwire.client import StopReason, UsageError
     from warmwire.client.shared import ask_request
 
+    files = [str(file) for file in image or []]
+    if [prompt, *files].count(STDIN) > 1:
+        raise UsageError("standard input (-) can be read once only")
     if prompt == STDIN:
         prompt = read_text()
-    elif piped() and (text := read_text()):
+    elif STDIN not in files and piped() and (text := read_text()):
         prompt = f"{text.rstrip()}\n\n{prompt}"
-    request = ask_request(prompt, _pictures(image or []), system or None, max_tokens, temperature)
+    request = ask_request(prompt, _pictures(files), system or None, max_tokens, temperature)
     request.thinking = thinking
     request.response_format = _response_format(json_schema)
-    with Client(socket) as client, client.generate(request) as stream:
+    with reach(socket) as client, client.generate(request) as stream:
         _print(stream)
         reason = stream.answer.stop_reason
     if reason == StopReason.MAX_TOKENS:
@@ -81,7 +86,7 @@ def _harmless(text: str) -> str:
     return "".join(char for char in text if char.isprintable() or char in "\n\t")
 
 
-def _pictures(files: list[Path]) -> list[Any]:
+def _pictures(files: list[str]) -> list[Any]:
     if not files:
         return []
     from importlib.util import find_spec
@@ -95,7 +100,7 @@ def _pictures(files: list[Path]) -> list[Any]:
 
     pixels = []
     for file in files:
-        source = open_source(str(file))
+        source = open_source(file)
         try:
             if not isinstance(source, ImageSource):
                 raise UsageError(f"{file} is no picture; `warmwire ocr` reads documents")

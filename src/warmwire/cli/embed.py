@@ -40,8 +40,9 @@ def embed(
     """Turn texts into vectors with the model of a running host, and print them as JSON."""
     import msgspec
 
+    from warmwire.cli.reach import reach
     from warmwire.cli.stdin import given_texts
-    from warmwire.client import Client, UsageError
+    from warmwire.client import UsageError
     from warmwire.wire.tasks import EMBED_TASKS
 
     if task is not None and task not in EMBED_TASKS:
@@ -49,7 +50,7 @@ def embed(
     given = given_texts(texts or [])
     if not given:
         raise UsageError("there is nothing to embed; give texts, or - and lines on standard input")
-    with Client(socket) as client:
+    with reach(socket) as client:
         response = client.embed(given, dimensions=dimensions, task=task)
     out = sys.stdout.buffer
     if format is Form.JSON:

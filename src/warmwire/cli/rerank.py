@@ -28,14 +28,15 @@ def rerank(
     """
     import msgspec
 
+    from warmwire.cli.reach import reach
     from warmwire.cli.stdin import given_texts
-    from warmwire.client import Client, UsageError
+    from warmwire.client import UsageError
     from warmwire.models.textstream import printable
 
     given = given_texts(documents or [])
     if not given:
         raise UsageError("there is nothing to rank; give texts, or - and lines on standard input")
-    with Client(socket) as client:
+    with reach(socket) as client:
         response = client.rerank(query, given, top_n=top_n)
     out = sys.stdout.buffer
     if as_json:

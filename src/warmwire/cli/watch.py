@@ -40,6 +40,10 @@ def watch(
     print("warmwire: the host has ended", file=sys.stderr)
 
 
+_INTERVAL = 1.0
+"""Seconds between two words of a busy host at most: what is longer was idle."""
+
+
 class View:
     """What has been told so far."""
 
@@ -66,7 +70,7 @@ class View:
             case "activity":
                 sent = number(details, "sent")
                 if self._counted is not None and now > self._counted[0]:
-                    self.rate = max(0, sent - self._counted[1]) / (now - self._counted[0])
+                    self.rate = max(0, sent - self._counted[1]) / min(now - self._counted[0], _INTERVAL)
                 news = details != self.activity
                 self._counted, self.activity = (now, sent), details
                 return news

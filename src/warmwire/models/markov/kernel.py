@@ -375,10 +375,10 @@ def emit(
             else:
                 late = places[context >> 28]
                 early = places[context & 0xFFFFFFF]
-                for j in range(1, span + 1):
-                    out[o + 1 + span - j] = text[early - j]
-                for j in range(1, span + 1):
-                    out[o + 1 + depth - j] = text[late - j]
+                for j in range(0, span, 8):  # spans are whole words
+                    store8(out, o + 1 + j, load8(text, early - span + j))
+                for j in range(0, span, 8):
+                    store8(out, o + 1 + depth - span + j, load8(text, late - span + j))
             o += 1 + depth
             while i < n and (keys[i] >> 8) == context:
                 key = keys[i]

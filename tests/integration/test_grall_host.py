@@ -313,6 +313,11 @@ class TestTurns:
             one.send(*(New(b"%d" % i, b"", 0, delay) for i in range(8)))
             one.next()
             one.close()
+        half = peer()
+        half.send(New(b"slow", b"", 0, 3_600_000))
+        half.sock.shutdown(socket.SHUT_WR)
+        assert isinstance(half.next(), Gen)
+        half.close()
         deadline = time.monotonic() + PATIENCE
         while thread.host._connections and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from warmwire.host.hangup import HangupWatch
 from warmwire.host.pacing import Pacing
 from warmwire.models.markov import Chain, Generation, Style
 from warmwire.transport.listen import SocketPath
@@ -89,6 +90,7 @@ class GrallHost:
         self.generation(b"", b"", 0)  # raises what these options would raise later
         chain.prepare()
         self.buffer: Final = memoryview(bytearray(_READ))
+        self.hangups: Final = HangupWatch()
         self._connections: set[_Connection] = set()
         self._queue: deque[_Connection] = deque()
         self._loop = asyncio.get_running_loop()
@@ -121,6 +123,7 @@ class GrallHost:
             await asyncio.sleep(0.01)
         for connection in tuple(self._connections):
             connection.abort()
+        self.hangups.close()
 
     def generation(self, name: bytes, seed: bytes, limit: int) -> Generation:
         """A generation as the options want it."""
@@ -204,6 +207,7 @@ class _Connection(asyncio.BufferedProtocol):
         self._size = TURN
         self._kept_up = 0
         self._finishing = False
+        self._fd: int | None = None
         self._nap: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
 
@@ -238,7 +242,11 @@ class _Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """A client that only stops sending still gets what it asked for."""
         self._finishing = True
-        return bool(self._running)
+        if not self._running:
+            return False
+        self._fd = self._transport.get_extra_info("socket").fileno()
+        self._host.hangups.add(self._fd, self.abort)  # nobody reads any more, so nobody would notice a full close
+        return True
 
     def pause_writing(self) -> None:
         self._paused = True
@@ -257,6 +265,8 @@ class _Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._stop_all()
+        if self._fd is not None:
+            self._host.hangups.remove(self._fd, self.abort)
         self._host.leave(self)
 
     # ------------------------------------------------------------------ what the host calls

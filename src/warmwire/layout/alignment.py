@@ -69,7 +69,7 @@ def _groups(rows: Sequence[_Row], size: float, obstacles: Sequence[Box]) -> list
     groups: list[list[_Row]] = [[]]
     for row in rows:
         last = groups[-1][-1] if groups[-1] else None
-        near = last is not None and row.box.centre[1] - last.box.centre[1] < 3.5 * size
+        near = last is not None and row.box.centre[1] - last.box.centre[1] < 4.5 * size
         apart = last is None or any(last.box.bottom < box.centre[1] < row.box.top for box in obstacles)
         if near and not apart and (len(row.cells) > 1 or _fits(row, groups[-1], size)):
             groups[-1].append(row)

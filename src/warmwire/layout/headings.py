@@ -38,7 +38,7 @@ def is_heading(paragraph: Paragraph, following: Paragraph | None, size: float, t
         return not sentence or ratio >= TITLE
     if paragraph.marker is not None and not paragraph.marker.ordered:
         return False
-    if sentence or text.endswith((":", ",", ";")) or len(paragraph.lines) > 2 or len(text) > 100 or ratio < 0.94:
+    if text.endswith((":", ",", ";", ".", "。")) or len(paragraph.lines) > 2 or len(text) > 100 or ratio < 0.94:
         return False
     backed = any(paragraph.box.intersection(box) >= 0.6 * paragraph.box.area for box in titles)
     if ":" in text and is_value(text.split(":", 1)[1]):  # a label and its value
@@ -56,9 +56,10 @@ def level_of(paragraph: Paragraph, size: float) -> int:
     return 1 + sum(paragraph.size / size < step for step in _LEVELS)
 
 
-def title_of(headings: Sequence[Paragraph], size: float) -> Paragraph | None:
-    """The page's title: the first heading, when none is larger and it is much larger than the body."""
-    if not headings or headings[0].size < TITLE * size or _NUMBER.match(headings[0].lines[0].text):
+def title_of(opening: Sequence[Paragraph], headings: Sequence[Paragraph], size: float) -> Paragraph | None:
+    """The page's title: the first of all `headings` when it is among those before any text (`opening`), much larger
+    than the body and larger than the others."""
+    if not opening or opening[0].size < TITLE * size or _NUMBER.match(opening[0].lines[0].text):
         return None
-    rest = [heading.size for heading in headings[1:]]
-    return headings[0] if all(other < 0.95 * headings[0].size for other in rest) else None
+    title = opening[0]
+    return title if all(other is title or other.size < 0.95 * title.size for other in headings) else None

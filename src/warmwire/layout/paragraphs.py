@@ -54,7 +54,13 @@ class Paragraph:
 
 def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
     """The paragraphs of one column, from top to bottom; `size` is the page's body size."""
-    rows = [line for row in rows_of(lines) for line in join_row(row, size)]
+    rows: list[Line] = []
+    apart: set[int] = set()  # places of lines that reach over white, as a label and its value do: each for itself
+    for row in rows_of(lines):
+        for runs in join_row(row, size):
+            if any(right.box.left - left.box.right > 1.5 * size for left, right in pairwise(runs)):
+                apart |= {len(rows), len(rows) + 1}
+            rows.append(join_runs(runs))
     if not rows:
         return []
     column = bounds(line.box for line in rows)
@@ -63,15 +69,20 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
     found: list[Paragraph] = []
     for i, line in enumerate(rows):
         following = rows[i + 1] if i + 1 < len(rows) else None
-        if found and markers[i] is None and not _breaks(found[-1], line, following, column, pitch, size):
+        if (
+            found
+            and i not in apart
+            and markers[i] is None
+            and not _breaks(found[-1], line, following, column, pitch, size)
+        ):
             found[-1].lines.append(line)
         else:
             found.append(Paragraph([line], markers[i]))
     return found
 
 
-def join_row(row: Sequence[Line], size: float) -> list[Line]:
-    """Join neighbours in a row: near ones, a list marker and its text, a label and its value."""
+def join_row(row: Sequence[Line], size: float) -> list[list[Line]]:
+    """The runs of a row that belong together: near ones, a list marker and its text, a label and its value."""
     joined: list[list[Line]] = []
     for run in row:
         if joined and _belongs(joined[-1][-1], run, size):
@@ -79,7 +90,7 @@ def join_row(row: Sequence[Line], size: float) -> list[Line]:
             joined[-1].append(run)
         else:
             joined.append([run])
-    return [join_runs(runs) for runs in joined]
+    return joined
 
 
 def _belongs(left: Line, right: Line, size: float) -> bool:

@@ -143,7 +143,8 @@ class _Classifier:
             and id(part) not in self.notes
             and is_heading(part, after if isinstance(after, Paragraph) else None, size, titles)
         ]
-        self.title = title_of(self.headings, size)
+        opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
+        self.title = title_of([part for part in self.headings if part in texts[:opening]], self.headings, size)
 
     def elements(self) -> list[Element]:
         heads = {id(heading) for heading in self.headings}
@@ -199,7 +200,7 @@ class _Classifier:
         """Whether a paragraph goes on here from the foot of the column before."""
         if above.kind is not Kind.TEXT or element.kind is not Kind.TEXT or not above.text or not element.text:
             return False
-        moved = part.box.top < last.box.top  # from the foot of one column to the head of the next
+        moved = part.box.top < last.box.bottom  # from the foot of one column to the head of the next
         alike = abs(part.size - last.size) < 0.1 * self.size
         open_end = above.text[-1].isalnum() or above.text[-1] in ",-‐"
         return moved and alike and open_end and element.text[0].islower()

@@ -109,10 +109,10 @@ def mark_of(blob: NDArray[np.bool_], size: float) -> str:
     filled = float(blob.mean())
     if height < 0.25 * size and width > 0.25 * size:
         return "–" if filled > 0.6 and width > 2.2 * height else ""
-    if filled > 0.6 and 0.5 < width / height < 2:
+    inner = blob[height // 4 : height - height // 4, width // 4 : width - width // 4]
+    if filled > 0.6 and float(inner.mean()) > 0.9 and 0.5 < width / height < 2:
         return "•"
     edges = (blob[:3].any(axis=0), blob[-3:].any(axis=0), blob[:, :3].any(axis=1), blob[:, -3:].any(axis=1))
     if min(width, height) < 0.45 * size or min(float(edge.mean()) for edge in edges) < 0.8:
         return ""
-    inner = blob[height // 4 : -(height // 4), width // 4 : -(width // 4)]
     return "☑" if float(inner.mean()) > 0.15 else "☐"

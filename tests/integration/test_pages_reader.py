@@ -1,0 +1,138 @@
+"""The page reader as a whole: a made page in, DocTags out, with no network and no word lost."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rapidocr")
+cv2 = pytest.importorskip("cv2")
+
+from warmwire.layout.doctags import parse  # noqa: E402
+from warmwire.layout.page import Kind  # noqa: E402
+from warmwire.models.pages import PageReader  # noqa: E402
+from warmwire.models.pages.engines import check_installed  # noqa: E402
+from warmwire.wire.errors import BackendUnavailableError  # noqa: E402
+
+HEIGHT, WIDTH = 1100, 850
+TITLE = "The quiet river"
+BODY = ("We counted every lamp near the old harbour", "and wrote the number down in a green book.")
+ITEMS = ("green kettle", "wooden anchor")
+ROWS = (("Tool", "Price"), ("Hammer", "12.50"), ("Lantern", "8.20"))
+
+
+def _page() -> np.ndarray:
+    page = np.full((HEIGHT, WIDTH, 3), 255, np.uint8)
+
+    def write(text: str, x: int, y: int, scale: float = 0.9, thickness: int = 2) -> None:
+        cv2.putText(page, text, (x, y), cv2.FONT_HERSHEY_DUPLEX, scale, (0, 0, 0), thickness, cv2.LINE_AA)
+
+    write(TITLE, 80, 120, 1.8, 4)
+    for i, text in enumerate(BODY):
+        write(text, 80, 220 + 42 * i, 0.9, 1)
+    for i, text in enumerate(ITEMS):
+        write(f"{i + 1}. {text}", 110, 340 + 46 * i, 0.9, 1)
+    for i in range(4):
+        cv2.line(page, (80, 500 + 60 * i), (560, 500 + 60 * i), (0, 0, 0), 2)
+    for x in (80, 320, 560):
+        cv2.line(page, (x, 500), (x, 680), (0, 0, 0), 2)
+    for r, row in enumerate(ROWS):
+        for c, text in enumerate(row):
+            write(text, 95 + 240 * c, 542 + 60 * r, 0.9, 1)
+    return page
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[PageReader]:
+    """A reader made and used where every connection fails."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def refuse(*_: object, **__: object) -> None:
+            raise AssertionError("the page reader opened a connection")
+
+        patch.setattr(socket.socket, "connect", refuse)
+        patch.setattr(socket, "getaddrinfo", refuse)
+        yield PageReader(threads=2)
+
+
+def _read(reader: PageReader, page: np.ndarray) -> tuple[str, dict[str, object]]:
+    pieces: list[str] = []
+    report = reader.generate(page, "", None, pieces.append, threading.Event())
+    return "".join(pieces), dict(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_a_page_whichever_way_it_lies(reader: PageReader, turn: int) -> None:
+    image = np.ascontiguousarray(np.rot90(_page(), -turn // 90))
+    text, report = _read(reader, image)
+    height, width = image.shape[:2]
+    elements = parse(text, width, height)
+    by_kind = {kind: [element for element in elements if element.kind is kind] for kind in Kind}
+    assert report["turn"] == turn
+    assert isinstance(report["confidence"], float)
+    assert report["confidence"] > 0.9
+    assert [element.text for element in by_kind[Kind.TITLE]] == [TITLE]
+    assert [element.text for element in by_kind[Kind.TEXT]] == [" ".join(BODY)]
+    assert [element.text for element in by_kind[Kind.LIST_ITEM]] == list(ITEMS)
+    (table,) = by_kind[Kind.TABLE]
+    assert table.table is not None
+    assert [cell.text for cell in table.table.cells] == [text for row in ROWS for text in row]
+    for element in elements:  # the ink is where the place says
+        assert element.box is not None
+        box = element.box
+        part = image[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
+        assert (part < 128).any()
+        image[round(box.top) - 8 : round(box.bottom) + 8, round(box.left) - 12 : round(box.right) + 12] = 255
+    assert (image < 128).mean() < 0.001
+
+
+@pytest.mark.slow
+def test_an_empty_page_is_empty(reader: PageReader) -> None:
+    text, report = _read(reader, np.full((600, 400, 3), 255, np.uint8))
+    assert parse(text, 400, 600) == []
+    assert report["lines"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(1, 1), (3, 900), (900, 3), (40, 40)])
+def test_pages_of_any_shape(reader: PageReader, shape: tuple[int, int]) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (*shape, 3), np.uint8)
+    text, _ = _read(reader, noise)
+    assert text.startswith("<doctag>")
+    assert text.endswith("</doctag>")
+
+
+@pytest.mark.slow
+def test_a_cancelled_page_ends_early(reader: PageReader) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    pieces: list[str] = []
+    reader.generate(_page(), "", None, pieces.append, cancelled)
+    assert "".join(pieces) == "<doctag>\n</doctag>"
+
+
+@pytest.mark.slow
+def test_nothing_is_printed_or_logged(capfd: pytest.CaptureFixture[str]) -> None:
+    PageReader(threads=1)
+    captured = capfd.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_a_missing_part_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warmwire.models.pages.engines._NEEDED", ("rapidocr", "no_such_package"))
+    with pytest.raises(BackendUnavailableError, match=r"missing: no_such_package.*pip install 'warmwire\[pages\]'"):
+        check_installed()
+
+
+def test_an_opencv_that_cannot_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError("libGL.so.1: cannot open shared object file")
+
+    monkeypatch.setattr("warmwire.models.pages.engines.import_module", refuse)
+    with pytest.raises(BackendUnavailableError, match=r"libGL.*opencv-python-headless"):
+        check_installed()

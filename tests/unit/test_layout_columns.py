@@ -1,0 +1,98 @@
+"""Reading order: columns, headings over them, tables and pictures between."""
+
+from __future__ import annotations
+
+from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts, words_of
+from warmwire.layout.columns import columns
+from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
+from warmwire.layout.structure import structure
+
+
+def _joined(*parts: tuple[str, ...]) -> list[str]:
+    return [" ".join(part) for part in parts]
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    page = [*lines(50, 100, PROSE), *lines(320, 100, OTHER)]
+    assert texts(structure(page, WIDTH, HEIGHT)) == _joined(PROSE, OTHER)
+
+
+def test_three_columns_whose_lines_do_not_stand_level() -> None:
+    page = [line(x, 100 + i * 14 + x / 60, text, 6) for x in (40, 225, 410) for i, text in enumerate(PROSE)]
+    assert texts(structure(page, WIDTH, HEIGHT)) == _joined(PROSE, PROSE, PROSE)
+
+
+def test_a_wide_heading_parts_the_page_into_bands() -> None:
+    upper = [*lines(50, 100, PROSE), *lines(320, 100, OTHER)]
+    lower = [*lines(50, 300, OTHER), *lines(320, 300, PROSE)]
+    heading = line(50, 200, "What the second half of this report is about", 18, True)
+    found = structure([*lower, heading, *upper], WIDTH, HEIGHT)
+    assert texts(found) == [*_joined(PROSE, OTHER), heading.text, *_joined(OTHER, PROSE)]
+    assert found[2].kind is Kind.HEADING
+
+
+def test_a_short_heading_below_both_columns_opens_what_follows() -> None:
+    columns_ = [*lines(50, 100, PROSE), *lines(320, 100, OTHER)]
+    after = line(50, 220, "This one goes over the whole width of the page, from the left margin to the right one")
+    found = structure([*columns_, line(50, 190, "Results", 14, True), after], WIDTH, HEIGHT)
+    assert texts(found) == [*_joined(PROSE, OTHER), "Results", after.text]
+
+
+def test_the_last_lines_of_a_long_column_are_not_taken_for_what_follows() -> None:
+    left = lines(50, 100, PROSE * 2)
+    footnote = line(50, 240, "1 A note over more than half of the width, so that it reaches into the gutter", 8)
+    page = [*left, *lines(320, 100, OTHER), footnote]
+    assert texts(structure(page, WIDTH, HEIGHT))[0].startswith(" ".join(PROSE))
+    assert texts(structure(page, WIDTH, HEIGHT))[-1] == footnote.text
+
+
+def test_labels_and_values_are_read_across() -> None:
+    rows = [("Invoice no:", "17593"), ("Date:", "27 March 2020"), ("Customer:", "Edith Varga")]
+    page = [*lines(50, 100, [label for label, _ in rows]), *lines(250, 100, [value for _, value in rows])]
+    assert texts(structure(page, WIDTH, HEIGHT)) == [
+        "Invoice no: 17593",
+        "Date: 27 March 2020",
+        "Customer: Edith Varga",
+    ]
+
+
+def test_address_blocks_side_by_side_are_two_blocks() -> None:
+    page = [
+        *lines(50, 100, ["Sender", "Holt & Farrow", "Orchard Way", "Saltford"]),
+        *lines(320, 100, ["Recipient", "Irene Varga", "Harbour Road", "Stonewell"]),
+    ]
+    read = " ".join(texts(structure(page, WIDTH, HEIGHT)))
+    assert read == "Sender Holt & Farrow Orchard Way Saltford Recipient Irene Varga Harbour Road Stonewell"
+
+
+def test_a_picture_stands_where_it_is_and_keeps_its_text() -> None:
+    page = [*lines(50, 100, PROSE), line(120, 250, "2015 2016"), *lines(50, 400, OTHER)]
+    figure = Region(RegionKind.FIGURE, Box(50, 180, 400, 350))
+    found = structure(page, WIDTH, HEIGHT, regions=[figure])
+    assert [element.kind for element in found] == [Kind.TEXT, Kind.PICTURE, Kind.TEXT, Kind.TEXT]
+    assert found[2].text == "2015 2016"
+
+
+def test_a_figure_full_of_text_is_no_picture() -> None:
+    page = lines(50, 100, PROSE)
+    found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(45, 95, 280, 160))])
+    assert texts(found) == _joined(PROSE)
+
+
+def test_every_word_is_kept_once_whatever_the_page() -> None:
+    page = [
+        *lines(50, 100, PROSE),
+        *lines(320, 100, OTHER),
+        line(560, 120, "margin"),
+        line(10, 400, "x"),
+        *lines(50, 300, ["1. one", "2. two", "", "(c"]),
+        line(50, 301, "over the first"),
+    ]
+    expected = sorted(" ".join(one.text for one in page).split())
+    assert words_of(structure(page, WIDTH, HEIGHT)) == expected
+
+
+def test_nothing_gives_nothing() -> None:
+    assert structure([], WIDTH, HEIGHT) == []
+    assert columns([], SIZE) == []
+    assert columns([Element(Kind.PICTURE, box=Box(0, 0, 1, 1))], SIZE) != []

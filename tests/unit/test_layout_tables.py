@@ -1,0 +1,136 @@
+"""Tables, drawn or only lined up: rows, columns, spans, and no word lost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tests.unit.layout_support import HEIGHT, OTHER, PROSE, WIDTH, grid, line, lines, texts, words_of
+from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.structure import structure
+
+HEAD = ["Article", "Stock", "Price"]
+ROWS = [["Heavy oven", "1,482", "82.90"], ["Planet", "96", "6.10"], ["Wide kettle", "645", "4.50"]]
+
+
+def _rules(xs: list[float], ys: list[float], missing: tuple[Box, ...] = ()) -> list[Box]:
+    """The strokes of a lattice, one for each side of each place, without the `missing` ones."""
+    levels = [Box(a, y, b, y + 1) for y in ys for a, b in pairwise(xs)]
+    uprights = [Box(x, a, x + 1, b) for x in xs for a, b in pairwise(ys)]
+    return [stroke for stroke in levels + uprights if stroke not in missing]
+
+
+def _cells(rows: list[list[str]], xs: list[float], ys: list[float]) -> list[Line]:
+    return [line(xs[c] + 4, ys[r] + 4, text) for r, row in enumerate(rows) for c, text in enumerate(row) if text]
+
+
+def _tables(found: list[Element]) -> list[Element]:
+    return [element for element in found if element.kind is Kind.TABLE]
+
+
+def test_a_drawn_table_between_paragraphs() -> None:
+    xs, ys = [50.0, 200.0, 300.0, 400.0], [200.0, 220.0, 240.0, 260.0, 280.0]
+    page = [*lines(50, 100, PROSE), *_cells([HEAD, *ROWS], xs, ys), *lines(50, 320, OTHER)]
+    found = structure(page, WIDTH, HEIGHT, rules=_rules(xs, ys))
+    assert [element.kind for element in found] == [Kind.TEXT, Kind.TABLE, Kind.TEXT]
+    assert grid(found[1]) == [HEAD, *ROWS]
+    table = found[1].table
+    assert table is not None
+    assert [cell.header for cell in table.cells] == [True] * 3 + [False] * 9
+
+
+def test_spans_are_where_strokes_are_missing() -> None:
+    xs, ys = [50.0, 150.0, 250.0, 350.0], [100.0, 120.0, 140.0, 160.0]
+    missing = (Box(50, 120, 150, 121), Box(250, 100, 251, 120))
+    rows = [["Region", "First half", ""], ["", "Q1", "Q2"], ["South", "1", "2"]]
+    (table,) = _tables(structure(_cells(rows, xs, ys), WIDTH, HEIGHT, rules=_rules(xs, ys, missing)))
+    assert table.table is not None
+    spans = {cell.text: (cell.rowspan, cell.colspan) for cell in table.table.cells}
+    assert spans["Region"] == (2, 1)
+    assert spans["First half"] == (1, 2)
+    assert spans["Q2"] == (1, 1)
+    assert {cell.text for cell in table.table.cells if cell.header} == {"Region", "First half", "Q1", "Q2"}
+
+
+def test_rows_are_found_where_only_columns_are_drawn() -> None:
+    xs, ys = [50.0, 200.0, 300.0, 400.0], [200.0, 280.0]
+    page = [line(xs[c] + 4, 204 + 18 * r, text) for r, row in enumerate([HEAD, *ROWS]) for c, text in enumerate(row)]
+    (table,) = _tables(structure(page, WIDTH, HEIGHT, rules=_rules(xs, ys)))
+    assert grid(table) == [HEAD, *ROWS]
+
+
+def test_a_note_beside_the_grid_is_kept() -> None:
+    xs, ys = [50.0, 200.0, 300.0], [100.0, 120.0, 140.0, 160.0]
+    page = [*_cells([["a", "b"], ["c", "1"], ["d", "2"]], xs, ys), line(320, 122, "see page 4")]
+    found = structure(page, WIDTH, HEIGHT, rules=_rules(xs, ys))
+    assert words_of(found) == sorted(["a", "b", "c", "1", "d", "2", "see", "page", "4"])
+
+
+def test_frames_and_charts_are_no_tables() -> None:
+    frame = _rules([50.0, 400.0], [90.0, 200.0])
+    bars = _rules([60.0, 80.0, 100.0, 120.0], [300.0, 350.0, 400.0])
+    assert _tables(structure(lines(60, 100, PROSE), WIDTH, HEIGHT, rules=[*frame, *bars])) == []
+
+
+def test_figures_under_each_other_are_a_table() -> None:
+    page = [*lines(50, 60, PROSE), *lines(50, 300, OTHER)]
+    for r, row in enumerate([HEAD, *ROWS]):
+        page += [line(54, 150 + 20 * r, row[0]), line(0, 150 + 20 * r, row[1], right=300)]
+        page.append(line(0, 150 + 20 * r, row[2], right=420))
+    found = structure(page, WIDTH, HEIGHT)
+    assert [element.kind for element in found] == [Kind.TEXT, Kind.TABLE, Kind.TEXT]
+    assert grid(found[1]) == [HEAD, *ROWS]
+
+
+def test_a_receipt_is_a_table_of_two_columns() -> None:
+    page = [line(54, 150 + 15 * r, row[0]) for r, row in enumerate(ROWS)]
+    page += [line(0, 150 + 15 * r, row[2], right=200) for r, row in enumerate(ROWS)]
+    (table,) = _tables(structure(page, 250, HEIGHT))
+    assert grid(table) == [[row[0], row[2]] for row in ROWS]
+
+
+def test_wrapped_cells_stay_in_their_row() -> None:
+    page = []
+    for r, name in enumerate(["Lamp", "Saddle", "Engine"]):
+        top = 100 + 50 * r
+        page += [line(54, top, name), line(0, top, f"{r + 3}.20", right=500)]
+        page += lines(150, top, ["It was moved near the bottle house", "by the clerk and then closed."])
+    (table,) = _tables(structure(page, WIDTH, HEIGHT))
+    assert [row[1] for row in grid(table)] == ["It was moved near the bottle house by the clerk and then closed."] * 3
+
+
+def test_a_head_may_span_columns() -> None:
+    rows = [["Place", "", "", ""], *[[f"Place {n}", f"{n}.5", f"{n}7", f"{n},100"] for n in range(6)]]
+    page = [line(54 + 100 * c, 100 + 18 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row) if text]
+    page.append(line(160, 100, "Both of the halves of it"))
+    (table,) = _tables(structure(page, WIDTH, HEIGHT))
+    assert table.table is not None
+    assert max(cell.colspan for cell in table.table.cells if cell.row == 0) >= 2
+
+
+def test_prose_in_columns_and_lists_are_no_tables() -> None:
+    columns = [*lines(50, 100, PROSE * 2), *lines(320, 100, OTHER * 2)]
+    marks = [line(50, 300 + 13 * i, f"{i}.") for i in range(1, 5)]
+    marks += [line(70, 300 + 13 * i, f"{i} lamps") for i in range(1, 5)]
+    assert _tables(structure([*columns, *marks], WIDTH, HEIGHT)) == []
+
+
+def test_a_contents_list_is_read_line_by_line() -> None:
+    page = [line(50, 100 + 14 * i, f"Chapter of part {'abcd'[i]} .......") for i in range(4)]
+    page += [line(0, 100 + 14 * i, str(3 * i + 1), right=400) for i in range(4)]
+    found = structure(page, WIDTH, HEIGHT)
+    assert " ".join(texts(found)) == " ".join(f"Chapter of part {'abcd'[i]} {3 * i + 1}" for i in range(4))
+
+
+def test_a_layout_model_may_vouch_for_a_table() -> None:
+    rows = [["Tool", "Room"], ["Lamp", "hall"], ["Saddle", "yard"], ["Kettle", "school"]]
+    page = [line(54 + 200 * c, 100 + 18 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)]
+    seen = Region(RegionKind.TABLE, Box(50, 95, 320, 170), 0.9)
+    (table,) = _tables(structure(page, WIDTH, HEIGHT, regions=[seen]))
+    assert grid(table) == rows
+
+
+def test_bars_and_backslashes_are_text() -> None:
+    xs, ys = [50.0, 200.0, 300.0], [100.0, 120.0, 140.0]
+    rows = [["a | b", "<b>"], ["c\\d", "1"]]
+    (table,) = _tables(structure(_cells(rows, xs, ys), WIDTH, HEIGHT, rules=_rules(xs, ys)))
+    assert grid(table) == rows

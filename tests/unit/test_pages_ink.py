@@ -1,0 +1,139 @@
+"""What ink tells: rules, marks, size and weight. Drawn with OpenCV, no model needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warmwire.layout.page import Box
+from warmwire.models.pages.decode import SpacedDecode
+
+cv2 = pytest.importorskip("cv2")
+
+from warmwire.models.pages.ink import measure  # noqa: E402
+from warmwire.models.pages.lines import crop, split_at_rules  # noqa: E402
+from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn, mark_of  # noqa: E402
+
+
+def _page(height: int = 400, width: int = 600) -> np.ndarray:
+    return np.full((height, width, 3), 255, np.uint8)
+
+
+def _text(image: np.ndarray, text: str, x: int, y: int, scale: float = 1.0, thickness: int = 2) -> None:
+    cv2.putText(image, text, (x, y), cv2.FONT_HERSHEY_SIMPLEX, scale, (0, 0, 0), thickness, cv2.LINE_AA)
+
+
+def test_rules_are_found_and_letters_are_not() -> None:
+    page = _page()
+    cv2.rectangle(page, (50, 100), (500, 300), (0, 0, 0), 2)
+    cv2.line(page, (50, 200), (500, 200), (60, 60, 60), 1)
+    _text(page, "HILL lilt 1111", 80, 170)
+    rules = find_rules(ink_of(page, 30), 30)
+    level = sorted(round(rule.centre[1] / 10) * 10 for rule in rules if rule.width > rule.height)
+    upright = sorted(round(rule.centre[0] / 10) * 10 for rule in rules if rule.width < rule.height)
+    assert (level, upright) == ([100, 200, 300], [50, 500])
+
+
+def test_grain_is_neither_rule_nor_drawing() -> None:
+    grain = np.random.default_rng(1).normal(0, 8, (400, 600, 1))
+    page = (230 + grain).repeat(3, axis=2).clip(0, 255).astype(np.uint8)
+    ink = ink_of(page, 30)
+    assert find_rules(ink, 30) == []
+    assert not is_drawn(ink, Box(0, 0, 600, 400), [])
+
+
+def test_a_drawing_is_what_is_left_without_text() -> None:
+    page = _page()
+    _text(page, "only text here", 60, 100)
+    box, text = Box(40, 60, 560, 360), Box(55, 70, 330, 115)
+    assert not is_drawn(ink_of(page, 30), box, [text])
+    cv2.circle(page, (300, 250), 60, (0, 0, 0), 3)
+    assert is_drawn(ink_of(page, 30), box, [text])
+
+
+@pytest.mark.parametrize(
+    ("draw", "mark"),
+    [
+        (lambda image: cv2.rectangle(image, (3, 3), (18, 18), 1, -1), "•"),
+        (lambda image: cv2.circle(image, (10, 10), 5, 1, -1), "•"),
+        (lambda image: cv2.rectangle(image, (1, 1), (20, 20), 1, 2), "☐"),
+        (lambda image: (cv2.rectangle(image, (1, 1), (20, 20), 1, 2), cv2.line(image, (4, 4), (17, 17), 1, 2)), "☑"),
+        (lambda image: cv2.line(image, (1, 10), (18, 10), 1, 2), "–"),
+        (lambda image: cv2.putText(image, "S", (1, 19), cv2.FONT_HERSHEY_SIMPLEX, 0.8, 1, 2), ""),
+    ],
+)
+def test_marks(draw: object, mark: str) -> None:
+    image = np.zeros((24, 24), np.uint8)
+    draw(image)  # type: ignore[operator]
+    rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
+    assert mark_of(image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(bool), 22) == mark
+
+
+def test_marks_apart_from_their_text_come_in_lists() -> None:
+    page = _page()
+    boxes = []
+    for y in (100, 150, 200, 300):
+        _text(page, "item", 120, y)
+        boxes.append(Box(118, y - 30, 200, y + 10))
+    for y in (100, 150):
+        cv2.circle(page, (80, y - 10), 6, (0, 0, 0), -1)
+    cv2.circle(page, (60, 290), 6, (0, 0, 0), -1)  # alone in its column: dirt
+    marks = find_marks(ink_of(page, 28), boxes)
+    assert [mark.text if mark else None for mark in marks] == ["•", "•", None, None]
+
+
+def test_size_and_weight_follow_the_font() -> None:
+    sizes, weights = [], []
+    for scale, thickness in ((0.8, 1), (1.2, 2), (0.8, 3)):
+        image = _page(60, 400)
+        _text(image, "Hamburg", 20, 42, scale, thickness)
+        ink = measure(image, "Hamburg", [0.1])
+        sizes.append(ink.size)
+        weights.append(ink.weight)
+    assert sizes[1] / sizes[0] == pytest.approx(1.5, rel=0.12)
+    assert weights[2] > 1.4 * weights[0]
+
+
+def test_light_letters_on_a_dark_ground_measure_the_same() -> None:
+    image = _page(60, 400)
+    _text(image, "Hamburg", 20, 42)
+    one, other = measure(image, "Hamburg", [0.1]), measure(255 - image, "Hamburg", [0.1])
+    assert (one.size, one.start, one.end) == (other.size, other.start, other.end)
+
+
+def test_a_line_through_a_rule_is_two_cells() -> None:
+    quads = np.array([[[10, 10], [210, 10], [210, 30], [10, 30]]], np.float32)
+    rule = Box(100, 0, 102, 100)
+    parts, places = split_at_rules(quads, [Box(10, 10, 210, 30)], [rule])
+    assert [(box.left, box.right) for box in places] == [(10, 101), (101, 210)]
+    assert parts[0][1][0] == parts[1][0][0] == 101
+    short = Box(100, 8, 102, 32)  # the stem of a letter
+    assert len(split_at_rules(quads, [Box(10, 10, 210, 30)], [short])[1]) == 1
+
+
+def test_crops_are_as_high_as_the_recogniser_wants() -> None:
+    page = _page()
+    for width, height in ((200, 20), (200, 90), (590, 2), (1, 1)):
+        quad = np.array([[5, 5], [5 + width, 5], [5 + width, 5 + height], [5, 5 + height]], np.float32)
+        image = crop(page, quad)
+        assert image.shape[0] == 48 or width > 100 * height
+        assert 1 <= image.shape[1] <= 4800
+
+
+def test_spaces_that_lost_are_written() -> None:
+    decode = SpacedDecode(["blank", "a", "b", "中", " "])
+
+    def read(steps: list[str], space: float) -> str:
+        scores = np.full((1, len(steps), 5), 1e-4, np.float32)
+        for i, step in enumerate(steps):
+            scores[0, i, "_ab中 ".index(step)] = 0.9
+            if step == "_":
+                scores[0, i, 4] = space
+        return decode(scores)[0][0][0]
+
+    assert read(list("a_b"), 0.05) == "a b"
+    assert read(list("a_b"), 0.005) == "ab"
+    assert read(list("a_中"), 0.05) == "a中"
+    assert read(list("a_ b"), 0.05) == "a b"
+    assert read(list("a_a"), 0.001) == "aa"
+    assert read(list("__"), 0.9) == " " or read(list("__"), 0.05) == ""

@@ -16,7 +16,13 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, ask_request, failure
-from warmwire.client.tasks import HostStatus, read_events_async, read_status, run_task_async, wait_ready
+from warmwire.client.tasks import (
+    HostStatus,
+    read_events_async,
+    read_status_async,
+    run_task_async,
+    wait_ready_async,
+)
 from warmwire.transport.dial import DIAL_WAIT, connect_async
 from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
 from warmwire.wire.frames import FrameReader
@@ -34,6 +40,7 @@ class AsyncClient:
         self._wait = wait
         self._conn: _AsyncConn | None = None
         self._stream: AsyncStream | None = None
+        self._sending = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -62,8 +69,17 @@ class AsyncClient:
 
     async def generate(self, request: Request) -> AsyncStream:
         """Send a request; its answer is the stream. Raises as `Client.generate`."""
-        if self._stream is not None and not self._stream.ended:
+        if self._sending or (self._stream is not None and not self._stream.ended):
             raise UsageError(BUSY)
+        self._sending = True
+        try:
+            self._stream = AsyncStream(self, await self._send(request))
+            return self._stream
+        finally:
+            self._sending = False
+
+    async def _send(self, request: Request) -> _AsyncConn:
+        """Send a request; returns the connection that its answer comes on."""
         if self._conn is not None and self._conn.ended_silently():
             self.close()  # its host has drained, say
         fresh = self._conn is None
@@ -80,12 +96,11 @@ class AsyncClient:
                 raise StreamLostError(f"the request could not be sent: {error.strerror}") from error
             if not fresh and conn.ended_silently():
                 self.close()
-                return await self.generate(request)
+                return await self._send(request)
         except BaseException:
             self.close()
             raise
-        self._stream = AsyncStream(self, conn)
-        return self._stream
+        return conn
 
     async def embed(
         self, texts: Sequence[str], *, dimensions: int | None = None, task: str | None = None
@@ -108,11 +123,11 @@ class AsyncClient:
 
     async def status(self) -> HostStatus:
         """How the host is now, also while it loads its model. Raises DialError."""
-        return await asyncio.to_thread(read_status, self._addr, self._wait)
+        return await read_status_async(self._addr, self._wait)
 
     async def wait_ready(self, timeout: float = 30.0) -> None:
         """Return when the model is loaded. Raises DialError, or BackendUnavailableError after `timeout` seconds."""
-        await asyncio.to_thread(wait_ready, self._addr, timeout)
+        await wait_ready_async(self._addr, timeout)
 
     def close(self) -> None:
         """Close the connection; an answer under way is cancelled. May be called twice, from any task."""
@@ -186,7 +201,12 @@ class AsyncStream:
         return None
 
     def cancel(self) -> None:
-        """Give the answer up: the connection is closed, which tells the host. May be called from any task."""
+        """Give the answer up: the connection is closed, which tells the host. May be called from any task.
+
+        Does nothing once it has ended: the connection may carry the next answer by then.
+        """
+        if self.ended:
+            return
         self._cancelled = True
         self.ended = True
         self._client._drop(self._conn)

@@ -113,6 +113,7 @@ class Local(_Engine):
     def __init__(self, handler: Handler) -> None:
         self._model = PageModel(handler)
         self._cancelled = threading.Event()
+        self._closed = False
 
     def read(
         self,
@@ -138,6 +139,8 @@ class Local(_Engine):
                     callers = error
                     raise
 
+        if self._closed:
+            raise CancelledError("the engine is closed")
         self._cancelled.clear()
         try:
             finish = self._model.generate(_page_request("page", image, prompt, max_tokens), emit, self._cancelled)
@@ -154,6 +157,11 @@ class Local(_Engine):
         if finish.stop_reason == StopReason.MAX_TOKENS:
             raise _truncated(max_tokens, text)
         return Recognition(text, self._model.name, finish.usage, finish.report or {})
+
+    def close(self) -> None:
+        """Stop a page under way, and read no more."""
+        self._closed = True
+        self._cancelled.set()
 
     def cancel(self) -> None:
         """Give up the page under way in another thread: its `read` raises CancelledError when the handler stops."""

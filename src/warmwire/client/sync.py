@@ -38,6 +38,8 @@ class Client:
         self._wait = wait
         self._conn: Conn | None = None
         self._stream: Stream | None = None
+        self._lock = threading.Lock()  # over who may send, and over the end of a stream
+        self._sending = False
 
     def __enter__(self) -> Self:
         return self
@@ -71,8 +73,18 @@ class Client:
         carry, UsageError while another answer is under way, StreamLostError when sending fails, CancelledError when
         another thread closes the client meanwhile.
         """
-        if self._stream is not None and not self._stream.ended:
-            raise UsageError(BUSY)
+        with self._lock:
+            if self._sending or (self._stream is not None and not self._stream.ended):
+                raise UsageError(BUSY)
+            self._sending = True
+        try:
+            self._stream = Stream(self, self._send(request))
+            return self._stream
+        finally:
+            self._sending = False
+
+    def _send(self, request: Request) -> Conn:
+        """Send a request; returns the connection that its answer comes on."""
         if self._conn is not None and _ended_silently(self._conn):
             self.close()  # its host has drained, say
         fresh = self._conn is None
@@ -91,12 +103,11 @@ class Client:
                 raise StreamLostError(f"the request could not be sent: {error.strerror}") from error
             if not fresh and _ended_silently(conn):
                 self.close()
-                return self.generate(request)
+                return self._send(request)
         except BaseException:
             self.close()
             raise
-        self._stream = Stream(self, conn)
-        return self._stream
+        return conn
 
     def embed(self, texts: Sequence[str], *, dimensions: int | None = None, task: str | None = None) -> EmbedResponse:
         """One vector for each text; `dimensions` cuts them, `task` is one of `EMBED_TASKS`.
@@ -212,7 +223,10 @@ class Stream:
         return None
 
     def cancel(self) -> None:
-        """Give the answer up: the connection is closed, which tells the host."""
-        self._cancelled.set()
-        self.ended = True
-        self._client._drop(self._conn)
+        """Give the answer up: the connection is closed, which tells the host. Does nothing once it has ended."""
+        with self._client._lock:
+            if self.ended:
+                return  # the connection may carry the next answer by now
+            self._cancelled.set()
+            self.ended = True
+            self._client._drop(self._conn)

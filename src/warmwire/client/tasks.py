@@ -7,10 +7,11 @@ cancelling.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 import msgspec
@@ -25,7 +26,6 @@ from warmwire.wire.errors import (
     ProtocolError,
     RerankUnsupportedError,
     StreamLostError,
-    WarmwireError,
     error_for,
 )
 from warmwire.wire.lines import LineReader
@@ -38,6 +38,9 @@ _STATE_WAIT = 5.0
 
 _ACTIVITY_WAIT = 0.2
 """Seconds to wait for a host's activity after its state; hosts of other makes have none to tell."""
+
+
+_HANGS = f"the host takes connections but told nothing in {_STATE_WAIT:g} s: it hangs; restart it"
 
 
 class HostStatus(msgspec.Struct):
@@ -55,7 +58,8 @@ def run_task(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
     try:
         sock = _connect(addr, surface, 0)
     except DialError:
-        _refuse_unable(addr, request)
+        with contextlib.suppress(DialError, StreamLostError, BackendUnavailableError):
+            _refuse_unable(read_status(addr, 0), request)
         sock = _connect(addr, surface, wait)
     with sock:
         try:
@@ -71,7 +75,8 @@ async def run_task_async(addr: Addr, request: TaskRequest, wait: float) -> TaskR
     try:
         sock = await _connect_async(addr, surface, 0)
     except DialError:
-        await asyncio.to_thread(_refuse_unable, addr, request)
+        with contextlib.suppress(DialError, StreamLostError, BackendUnavailableError):
+            _refuse_unable(await read_status_async(addr, 0), request)
         sock = await _connect_async(addr, surface, wait)
     with sock:
         try:
@@ -88,7 +93,7 @@ def read_events(addr: Addr, wait: float) -> Iterator[dict[str, Any]]:
             yield decode_status(line)
 
 
-async def read_events_async(addr: Addr, wait: float) -> AsyncIterator[dict[str, Any]]:
+async def read_events_async(addr: Addr, wait: float) -> AsyncGenerator[dict[str, Any], None]:
     """`read_events` for an event loop."""
     with await _connect_async(addr, Surface.ADMIN, wait) as sock:
         async for line in _lines_async(sock):
@@ -103,21 +108,42 @@ def read_status(addr: Addr, wait: float) -> HostStatus:
         status = HostStatus("", {}, [])
         while not status.state:
             try:
-                line = next(lines, None)
+                _note(status, next(lines, None))
             except TimeoutError:
-                raise BackendUnavailableError(
-                    f"the host takes connections but told nothing in {_STATE_WAIT:g} s: it hangs; restart it"
-                ) from None
-            if line is None:
-                raise StreamLostError("the host ended before it told its state")
-            _note(status, decode_status(line))
+                raise BackendUnavailableError(_HANGS) from None
         sock.settimeout(_ACTIVITY_WAIT)
-        try:
-            if (line := next(lines, None)) is not None:
-                _note(status, decode_status(line))
-        except TimeoutError:
-            pass
+        with contextlib.suppress(TimeoutError, StreamLostError):
+            _note(status, next(lines, None))
         return status
+
+
+async def read_status_async(addr: Addr, wait: float) -> HostStatus:
+    """`read_status` for an event loop."""
+    with await _connect_async(addr, Surface.ADMIN, wait) as sock:
+        lines = _lines_async(sock)
+        status = HostStatus("", {}, [])
+        try:
+            async with asyncio.timeout(_STATE_WAIT):
+                while not status.state:
+                    _note(status, await anext(lines, None))
+        except TimeoutError:
+            raise BackendUnavailableError(_HANGS) from None
+        with contextlib.suppress(TimeoutError, StreamLostError):
+            async with asyncio.timeout(_ACTIVITY_WAIT):
+                _note(status, await anext(lines, None))
+        return status
+
+
+async def wait_ready_async(addr: Addr, timeout: float) -> None:
+    """`wait_ready` for an event loop."""
+    try:
+        async with asyncio.timeout(timeout), contextlib.aclosing(read_events_async(addr, timeout)) as events:
+            async for event in events:
+                if event.get("status") == Status.READY:
+                    return
+    except TimeoutError:
+        raise BackendUnavailableError(f"the host was not ready within {timeout:g} s") from None
+    raise BackendUnavailableError("the host ended before it was ready")
 
 
 def wait_ready(addr: Addr, timeout: float) -> None:
@@ -152,12 +178,8 @@ def _start(addr: Addr) -> str:
     return START.format(path=surface_addr(addr, Surface.GENERATION)).replace("{", "{{").replace("}", "}}")
 
 
-def _refuse_unable(addr: Addr, request: TaskRequest) -> None:
+def _refuse_unable(status: HostStatus, request: TaskRequest) -> None:
     """Say so where waiting is no use: a host that is ready, of a model that cannot. Raises RequestError."""
-    try:
-        status = read_status(addr, 0)
-    except WarmwireError:
-        return
     embed = isinstance(request, EmbedRequest)
     if status.state == Status.READY and not any(c.get("embed" if embed else "rerank") for c in status.capabilities):
         names = ", ".join(str(c.get("backend")) for c in status.capabilities)
@@ -203,7 +225,10 @@ def _response(line: bytes | None) -> TaskResponse:
     return response
 
 
-def _note(status: HostStatus, event: dict[str, Any]) -> None:
+def _note(status: HostStatus, line: bytes | None) -> None:
+    if line is None:
+        raise StreamLostError("the host ended before it told its state")
+    event = decode_status(line)
     details = {key: value for key, value in event.items() if key not in ("id", "type", "status")}
     match event.get("status"):
         case Status.CAPABILITIES:

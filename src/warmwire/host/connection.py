@@ -76,6 +76,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._host = host
         self._reader = reader
         self._request_id = ""
+        self._terminated = False
         self._transport: asyncio.Transport
         self._answer: asyncio.Task[None] | None = None
         self._scrap: memoryview | None = None  # where input goes once it is no longer read
@@ -99,7 +100,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._host.hangups.remove(self._fd, self._hung_up)
+        self._host.hangups.remove(self._fd, self.drop)
         self._cancel()
         if self._stall is not None:
             self._stall.cancel()
@@ -124,7 +125,8 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         """End an answer under way with an error frame, as far as the client takes it, then close."""
         if self._answer is not None:
             self._cancel()
-            self.send(self.error(self._request_id, ErrorCode.BACKEND_UNAVAILABLE, message))
+            if not self._terminated:
+                self.send(self.error(self._request_id, ErrorCode.BACKEND_UNAVAILABLE, message))
             self._transport.close()
 
     # ------------------------------------------------------------------ reading
@@ -182,7 +184,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     def _begin(self, request: R) -> None:
         self._transport.pause_reading()
-        self._host.hangups.add(self._fd, self._hung_up)
+        self._host.hangups.add(self._fd, self.drop)
         self._answer = asyncio.get_running_loop().create_task(self._run(request))
 
     async def _run(self, request: R) -> None:
@@ -192,7 +194,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             await self.flushed()
         finally:
             self._host.runner.free(request)
-            self._host.hangups.remove(self._fd, self._hung_up)
+            self._host.hangups.remove(self._fd, self.drop)
             self._answer = None
         if not keep:
             self._scrap = memoryview(bytearray(64 << 10))
@@ -204,19 +206,19 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     async def _respond(self, request: R) -> bool:
         """Write one answer; returns whether the connection lives on."""
-        self._request_id = request.id
+        self._request_id, self._terminated = request.id, False
         began = time.monotonic()
         try:
             finish = await self.answer(request)
         except WarmwireError as error:
-            self.send(self.error(request.id, error.code, str(error)))
+            self.end(self.error(request.id, error.code, str(error)))
             self._record("request_failed", request, began, logging.WARNING, code=error.code)
         except asyncio.CancelledError:
             self._record("request_cancelled", request, began)
             raise
         except Exception as error:
             log.exception("request %r failed", request.id)
-            self.send(self.error(request.id, ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"))
+            self.end(self.error(request.id, ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"))
             self._record("request_failed", request, began, logging.ERROR, code=ErrorCode.INTERNAL)
         else:
             usage = msgspec.structs.asdict(finish.usage)
@@ -240,7 +242,8 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         """The message that says so on this wire."""
         raise NotImplementedError
 
-    def _hung_up(self) -> None:
+    def drop(self) -> None:
+        """End at once, whatever the client has not taken."""
         self._cancel()
         self._transport.abort()
 
@@ -254,6 +257,11 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         if not self._transport.is_closing():
             self._host.activity.sent += 1
             self._transport.write(data)
+
+    def end(self, data: bytes) -> None:
+        """Send the message that ends an answer; there is exactly one."""
+        self._terminated = True
+        self.send(data)
 
     async def flushed(self) -> None:
         """Wait until the client's socket has taken everything."""
@@ -286,4 +294,4 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     def _stalled(self) -> None:
         log.warning("a client read nothing for %g s and was dropped", self._host.write_timeout)
-        self._hung_up()
+        self.drop()

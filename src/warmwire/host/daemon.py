@@ -30,7 +30,7 @@ from warmwire.host.workers import WorkerPool
 from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, check_path, surface_addr
 from warmwire.wire.admin import Status
-from warmwire.wire.errors import ListenError, UsageError
+from warmwire.wire.errors import CancelledError, ListenError, UsageError
 
 log = logging.getLogger("warmwire.host")
 
@@ -91,19 +91,19 @@ class PrivateHost:
         self.addr = str(Path(self._directory) / "private.sock")
         self._ready: Future[str] = Future()
         self._stop: Callable[[], object] = lambda: None
-        started = threading.Event()
+        self._started = threading.Event()
 
         async def main() -> None:
             stop, loop = asyncio.Event(), asyncio.get_running_loop()
             self._stop = lambda: loop.call_soon_threadsafe(stop.set)
-            started.set()
+            self._started.set()
             host = Host(WorkerPool(model, workers, threads))
             async with serving(host, self.addr, stop, self._ready.set_result, {}, Access()):
                 pass
 
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
         self._thread.start()
-        started.wait()
+        self._started.wait()
 
     def __enter__(self) -> Self:
         return self
@@ -131,6 +131,10 @@ class PrivateHost:
             if self._ready.done():
                 raise
             self._ready.set_exception(error)
+        finally:
+            self._started.set()
+            if not self._ready.done():
+                self._ready.set_exception(CancelledError("the host was stopped while it loaded"))
 
 
 class _Paths(contextlib.ExitStack):

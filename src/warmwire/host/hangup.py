@@ -31,8 +31,9 @@ class HangupWatch:
     def add(self, fd: int, callback: Callable[[], None]) -> None:
         """Watch a connection's descriptor."""
         if self._epoll is not None:
-            self._epoll.register(fd, 0)
-            self._callbacks[fd] = callback
+            with contextlib.suppress(OSError):  # no room in the kernel: then a failing write tells
+                self._epoll.register(fd, 0)
+                self._callbacks[fd] = callback
 
     def remove(self, fd: int, callback: Callable[[], None]) -> None:
         """Stop watching. A descriptor that has been closed meanwhile, or serves another connection, is left alone."""

@@ -165,7 +165,11 @@ class Host:
         for session in tuple(self._sessions):
             session.close()
         if ending:
-            await asyncio.wait(ending, timeout=1)
+            _, waiting = await asyncio.wait(ending, timeout=1)
+            if waiting:  # clients that do not take what was sent
+                for session in tuple(self._sessions):
+                    session.drop()
+                await asyncio.wait(waiting, timeout=1)
         self.hangups.close()
         await self.runner.close()
 

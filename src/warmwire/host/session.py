@@ -32,7 +32,7 @@ class Session(Connection[Request]):
         validate(request)
         with self._host.admit():
             finish = await self._host.runner.run(request, writer, self)
-            self.send(writer.done(finish.stop_reason, finish.usage, self._host.runner.name, finish.report))
+            self.end(writer.done(finish.stop_reason, finish.usage, self._host.runner.name, finish.report))
             await self.flushed()  # the place in the queue is held until the client has its answer
         return finish
 
@@ -71,7 +71,7 @@ class TaskSession(Connection[TaskRequest]):
         with self._host.admit():
             line = _Line()
             finish = await self._host.runner.run(request, ResponseWriter(request.id), line)
-            self.send(line.data)
+            self.end(line.data)
             await self.flushed()
         return finish
 

@@ -15,6 +15,7 @@ import fcntl
 import os
 import socket
 import stat
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -38,6 +39,9 @@ class Access:
 
 
 _PRIVATE: Final = Access()
+
+
+_LOCK_TRIES, _LOCK_PAUSE = 10, 0.01
 
 
 class SocketPath:
@@ -76,6 +80,8 @@ class SocketPath:
         sock = new_socket()
         try:
             sock.bind(self.path)
+            status = os.lstat(self.path)
+            self._bound = status.st_dev, status.st_ino
             # Before listening: until then a connect is refused, so nobody slips in while the mode is the umask's.
             os.chmod(self.path, 0o600)
             if access.gid is not None:
@@ -83,11 +89,10 @@ class SocketPath:
             os.chmod(self.path, access.mode)
             sock.listen(BACKLOG)
             sock.setblocking(False)
-            status = os.lstat(self.path)
         except OSError as error:
             sock.close()
+            self.unlink()
             raise ListenError(f"cannot listen at {self.path}: {error.strerror}") from error
-        self._bound = status.st_dev, status.st_ino
         return sock
 
     def unlink(self) -> None:
@@ -184,7 +189,7 @@ def _take_lock(path: str) -> int:
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise ListenError(f"cannot lock {name}: it is not a regular file")
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock_exclusively(fd)
             if _same_file(fd, name):
                 os.ftruncate(fd, 0)
                 os.write(fd, f"{os.getpid()}\n".encode())
@@ -200,6 +205,19 @@ def _take_lock(path: str) -> int:
             os.close(fd)
             raise
         os.close(fd)  # its holder removed it between our open and our lock: start over
+
+
+def _lock_exclusively(fd: int) -> None:
+    """Raises BlockingIOError when another host holds the lock; `lock_holder` has it for a moment only."""
+    for tries_left in reversed(range(_LOCK_TRIES)):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not tries_left:
+                raise
+            time.sleep(_LOCK_PAUSE)
+        else:
+            return
 
 
 def _same_file(fd: int, name: str) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import grp
+import io
 import json
 import os
 import pty
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -19,11 +21,13 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from rich.console import Console
 
 from tests import tiny_gguf
 from tests.conftest import ServeProcess
 from tests.support import DATA, PATIENCE, Gate, HostThread, LinePeer, Peer, Script, json_frame, text_body
 from warmwire.cli import main, reach
+from warmwire.cli.watch import View, _line, _table
 from warmwire.client import OutBlock, StopReason, Usage
 from warmwire.client import tasks as client_tasks
 from warmwire.models.base import Finish
@@ -240,6 +244,9 @@ def terminal(*arguments: str, until: bytes | None = None) -> bytes:
     os.close(theirs)
     printed = b""
     while True:
+        if not select.select([ours], [], [], PATIENCE)[0]:
+            process.kill()
+            raise AssertionError(f"it hangs after {printed!r}")
         try:
             data = os.read(ours, 4096)
         except OSError:  # how a pty says that its other side has closed
@@ -431,6 +438,29 @@ def test_watch_is_a_view_on_a_terminal(echo_host: ServeProcess) -> None:
     assert b"(room for 12)" in printed
 
 
+def test_a_view_takes_whatever_a_host_says() -> None:
+    view = View("/x.sock")
+    events: list[dict[str, object]] = [
+        {"status": "capabilities"},
+        {"status": "capabilities", "backend": "\x1b[31ma\nb"},
+        {"status": "activity", "outstanding": "many", "workers": None, "sent": [1]},
+        {"status": "activity", "outstanding": 10**9, "workers": 10**9, "capacity": -1, "sent": 5},
+        {"status": "activity", "outstanding": 2, "workers": 1, "sent": 3},
+        {"status": 7},
+        {},
+        {"status": "loading_model", "phase": ["x"], "path": "\x1b]0;title\x07" + "p" * 10_000},
+    ]
+    news = [view.take(event, now) for now, event in enumerate(events)]
+    assert news == [False, False, True, True, True, False, False, True]
+    text = io.StringIO()
+    Console(file=text, width=200).print(_table(view))
+    for printed in (text.getvalue(), _line(view)):
+        assert "loading_model: it loads its model" in printed
+        assert "\x1b" not in printed
+        assert len(printed) < 5000
+    assert "1 running, 1 waiting (room for 0)" in text.getvalue()
+
+
 def test_watch_of_nothing(path: str) -> None:
     assert "no host listens" in failure(run("watch", "--socket", path), 1)
 
@@ -439,7 +469,7 @@ def test_watch_of_nothing(path: str) -> None:
 
 
 def test_doctor_finds_everything_here() -> None:
-    done = run_process("doctor")
+    done = run("doctor")
     assert done.returncode == 0
     found = {line.split()[1]: line.split()[0] for line in done.stdout.splitlines()}
     assert {"python", "base", "markov", "sockets", "listening", "[pages]", "[llama]", "[bridge]"} <= found.keys()

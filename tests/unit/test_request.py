@@ -205,6 +205,40 @@ def test_what_cannot_be_decoded_echoes_no_id(name: str) -> None:
     assert id == ""
 
 
+TOOL_USE = {"type": "tool_use", "tool_call_id": "c", "name": "f"}
+LACKING: list[tuple[dict[str, Any], str]] = [
+    ({"type": "text"}, "text"),
+    ({"type": "text", "text": None}, "text"),
+    ({"type": "image"}, "attachment_id"),
+    ({"type": "audio"}, "attachment_id"),
+    ({"type": "video"}, "attachment_id"),
+    ({"type": "tool_use", "tool_call_id": "c"}, "name"),
+    ({"type": "tool_use", "name": "f"}, "tool_call_id"),
+    ({"type": "tool_result", "content": []}, "tool_call_id"),
+]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 200])
+@pytest.mark.parametrize(("block", "key"), LACKING)
+def test_a_block_without_what_it_is_made_of_cannot_be_decoded(block: dict[str, Any], key: str, depth: int) -> None:
+    body = text_body()
+    inner = block
+    for _ in range(depth):
+        inner = {"type": "tool_result", "tool_call_id": "t", "content": [inner]}
+    body["messages"][0]["content"].append(inner)
+    error, id = refusal(json_frame(body))
+    assert isinstance(error, ProtocolError)
+    assert (str(error), id) == (f"decode: a block of type {block['type']} lacks its `{key}`", "")
+
+
+def test_blocks_may_lack_the_rest() -> None:
+    body = text_body("")
+    result = {"type": "tool_result", "tool_call_id": "c"}
+    body["messages"][0]["content"] += [TOOL_USE, result, {"type": "hologram", "content": [{"type": "text"}]}]
+    [request] = read(json_frame(body))
+    assert [block.type for block in request.messages[0].content] == ["text", "tool_use", "tool_result", "hologram"]
+
+
 def test_a_bad_body_wins_over_a_bad_version() -> None:
     error, id = refusal(json_frame({"wire_version": 9, "id": "r"}))
     assert (error.code, id) == (ErrorCode.INVALID_REQUEST, "")
@@ -329,6 +363,12 @@ def test_the_version_is_filled_in_and_the_request_left_alone() -> None:
     assert b'"wire_version":1' in body
     assert request.wire_version == 0
     assert request.attachments[0].data == PIXELS
+
+
+def test_messages_are_written_also_where_there_are_none() -> None:
+    data = b"".join(encode_request(Request(id="r")))
+    assert data == frame(1, b'{"wire_version":1,"id":"r","messages":[]}')
+    assert read(data)[0].messages == []
 
 
 def test_an_attachment_without_bytes_has_no_blob() -> None:

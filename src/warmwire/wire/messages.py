@@ -101,6 +101,11 @@ class Tool(msgspec.Struct):
     input_schema: Any = msgspec.field(default_factory=dict)
 
 
+def _no_messages() -> list[Message]:
+    # No plain `list`: an empty one would be left out, and a host that misses `messages` closes the connection.
+    return []
+
+
 class Request(msgspec.Struct, omit_defaults=True):
     """One generation request.
 
@@ -109,7 +114,7 @@ class Request(msgspec.Struct, omit_defaults=True):
 
     wire_version: U32 = 0
     id: RequestId = ""
-    messages: list[Message] = msgspec.field(default_factory=list)
+    messages: list[Message] = msgspec.field(default_factory=_no_messages)
     attachments: list[Attachment] = msgspec.field(default_factory=list)
     max_tokens: U32 | None = None
     temperature: int | float | None = None

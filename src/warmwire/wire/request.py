@@ -35,6 +35,16 @@ DESCRIPTOR_TYPE: Final = "attachment_blob"
 _SMALL_BODY: Final = 64 << 10
 """Bodies up to this many bytes are searched for repeated keys; larger ones would hold the host up."""
 
+_NEEDED: Final = {
+    "text": ("text",),
+    "image": ("attachment_id",),
+    "audio": ("attachment_id",),
+    "video": ("attachment_id",),
+    "tool_use": ("tool_call_id", "name"),
+    "tool_result": ("tool_call_id",),
+}
+"""Keys without which a block of a kind cannot be read. Kinds that are not here are a matter of `validate`."""
+
 _decode_request = msgspec.json.Decoder(Request).decode
 _decode_keys = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_descriptor = msgspec.json.Decoder(BlobDescriptor).decode
@@ -75,6 +85,7 @@ def decode_body(payload: bytes | bytearray) -> Request:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"decode: {error}") from None
     _check_response_format(request.response_format)
+    _check_blocks(request)
     if len(payload) <= _SMALL_BODY:
         _check_keys(payload)
     for attachment in request.attachments:
@@ -85,6 +96,18 @@ def decode_body(payload: bytes | bytearray) -> Request:
 def _check_response_format(value: Any) -> None:
     if value is not None and not (isinstance(value, dict) and value.get("type") == "json_schema" and "schema" in value):
         raise ProtocolError('decode: response_format is not {"type":"json_schema","schema":...}')
+
+
+def _check_blocks(request: Request) -> None:
+    # No recursion: how deep results may lie in results is known to `validate` alone.
+    waiting = [message.content for message in request.messages]
+    while waiting:
+        for block in waiting.pop():
+            for key in _NEEDED.get(block.type, ()):
+                if getattr(block, key) is None:
+                    raise ProtocolError(f"decode: a block of type {block.type} lacks its `{key}`")
+            if block.type == "tool_result" and block.content:
+                waiting.append(block.content)
 
 
 def _check_keys(payload: bytes | bytearray) -> None:

@@ -75,10 +75,7 @@ def _check_blocks(blocks: list[Block], where: str, attachments: dict[str, Attach
                 )
         elif block.type == "tool_result":
             _check_blocks(block.content or [], at, attachments, depth - 1)
-        elif block.type == "text":
-            if block.text is None:
-                raise InvalidRequestError(f"{at} is a text block without text")
-        elif block.type != "tool_use":
+        elif block.type not in ("text", "tool_use"):
             raise InvalidRequestError(f"{at} uses unknown content-block type {block.type!r}")
 
 

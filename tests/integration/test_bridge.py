@@ -17,8 +17,10 @@ import pytest
 from tests.bridge_support import BridgeThread, ask, events, line_server, png, receive, say
 from tests.support import PATIENCE, Gate, HostThread, Script, json_frame, random_image
 from warmwire.bridge import output
+from warmwire.bridge.app import make_app
 from warmwire.models.base import Finish
 from warmwire.models.echo import EchoModel
+from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.errors import (
     AttachmentError,
     BackendUnavailableError,
@@ -288,6 +290,18 @@ def test_a_host_that_talks_nonsense(bridge: BridgeThread, place: str) -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (502, "bad_gateway")
 
 
+@pytest.mark.parametrize("index", [-1, 2, 1 << 70])
+def test_a_host_that_ranks_what_it_was_not_given(bridge: BridgeThread, place: str, index: int) -> None:
+    addr = surface_addr(place, Surface.RERANK)
+    answer = {"id": "r", "type": "rerank", "results": [{"index": index, "score": 1}], "model": "m",
+              "usage": {"input_tokens": 1}, "backend": "b"}  # fmt: skip
+    for body in ({}, {"return_documents": True}):
+        with line_server(addr, answer):
+            response = bridge.post("/rerank", {"query": "x", "documents": ["y", "z"]} | body)
+        Path(addr).unlink()
+        assert (response.status_code, response.json()["error"]["code"]) == (502, "bad_gateway")
+
+
 def test_no_host(bridge: BridgeThread, place: str) -> None:
     for path, body in {
         "/chat/completions": ask("x"),
@@ -364,6 +378,21 @@ def test_paths_and_methods_that_are_none(bridge: BridgeThread) -> None:
     wrong = bridge.get("/v1/chat/completions")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     assert wrong.json()["error"]["message"] == "GET /v1/chat/completions: method not allowed"
+
+
+@pytest.mark.parametrize("key", [None, "secret"])
+def test_any_server_may_tell_the_application_of_its_start_and_end(key: str | None) -> None:
+    heard: list[Any] = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    sent: list[str] = []
+
+    async def receive() -> Any:
+        return heard.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    asyncio.run(make_app("/nowhere", key)({"type": "lifespan", "state": {}}, receive, send))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 def test_a_fault_of_ours_is_said_without_its_details(

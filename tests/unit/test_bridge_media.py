@@ -7,6 +7,7 @@ import io
 import json
 import re
 import struct
+import tracemalloc
 import wave
 import zlib
 from typing import Any
@@ -221,6 +222,18 @@ def test_a_sound_is_bounded_before_it_is_made_longer() -> None:
     slow = header(wav(np.zeros((1 << 20, 1)), width=1), 24, "<I", 1)
     with pytest.raises(InvalidRequestError, match="may have 67108864 bytes"):
         hear(slow, 16000)
+
+
+@pytest.mark.parametrize("channels", [1, 100])
+def test_a_sound_is_bounded_before_it_is_made_shorter(channels: int) -> None:
+    fast = wav(np.zeros(((17 << 20) // channels, channels)), rate=1_000_000, width=1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidRequestError, match="may have 67108864 bytes"):
+            hear(fast, 16000)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(fast)
+    finally:
+        tracemalloc.stop()
 
 
 def test_other_kinds_of_sound_are_named() -> None:

@@ -33,6 +33,7 @@ from warmwire.client import (
     DialError,
     InternalError,
     InvalidRequestError,
+    ProtocolError,
     Request,
     WarmwireError,
 )
@@ -188,6 +189,8 @@ class _Bridge:
         texts = [document if isinstance(document, str) else document.text for document in asked.documents]
         async with self._client() as client:
             found = await client.rerank(asked.query, texts, top_n=asked.top_n)
+        if not all(0 <= ranked.index < len(texts) for ranked in found.results):
+            raise ProtocolError(f"the host has ranked a text that is none of the {len(texts)} it was given")
         record.input_tokens = found.usage.input_tokens
         results: list[dict[str, Any]] = [
             {"index": ranked.index, "relevance_score": ranked.score} for ranked in found.results

@@ -30,7 +30,8 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer: ASGIApp = self._app
-        if scope["path"] not in _OPEN:
+        # A server's start and end have no path, and there is no other endpoint than those of HTTP.
+        if scope["type"] == "http" and scope["path"] not in _OPEN:
             headers = Headers(scope=scope)
             answer = (self._check_origin(headers) if self._key is None else self._check_key(headers)) or self._app
         await answer(scope, receive, send)

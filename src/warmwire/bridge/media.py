@@ -83,8 +83,8 @@ class Attachments:
                 frames = min(file.getnframes(), len(data) // (channels * width))
                 if not 0 < rate <= 1_000_000 or width not in (1, 2, 3, 4):
                     raise wave.Error(f"{rate} Hz, {8 * width} bits")
-                seconds = frames / rate
-                self._charge(_SAMPLE * round(seconds * (self._sample_rate or rate)), where)
+                wanted = round(frames / rate * (self._sample_rate or rate))
+                self._charge(_SAMPLE * max(frames * channels, wanted), where)  # as read, or as sent
                 raw = file.readframes(frames)
         except InvalidRequestError:
             raise
@@ -163,7 +163,9 @@ def _pcm(raw: bytes, width: int) -> NDArray[np.float32]:
         width = 4
     else:
         values = np.frombuffer(raw, f"<i{width}")
-    return (values.astype(np.float64) / (1 << (8 * width - 1))).astype(np.float32)
+    samples = values.astype(np.float32)
+    samples /= 1 << (8 * width - 1)  # a power of two: nothing is rounded again
+    return samples
 
 
 def _resample(samples: NDArray[np.float32], rate: int, wanted: int) -> NDArray[np.float32]:

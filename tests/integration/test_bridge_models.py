@@ -193,7 +193,9 @@ def test_what_a_model_is_not_for(
     assert (response.status_code, response.json()["error"]["code"]) == (400, "embed_unsupported")
     response = embedding[1].post("/rerank", {"query": "a", "documents": ["b"]})
     assert (response.status_code, response.json()["error"]["code"]) == (400, "rerank_unsupported")
-    assert "does not generate" in embedding[1].post("/chat/completions", {"messages": SAID}).json()["error"]["message"]
+    response = embedding[1].post("/chat/completions", {"messages": SAID})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_request")
+    assert response.json()["error"]["message"].startswith("the model encoder does not generate text")
     assert embedding[1].get("/ready").json() == {"ready": True, "reason": "the host is ready: encoder"}
     (model,) = calling[1].get("/v1/models").json()["data"]
     assert (model["id"], model["capabilities"]["tools"], model["capabilities"]["embed"]) == ("calling", True, False)

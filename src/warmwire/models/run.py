@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from warmwire.models.base import EmbeddingModel, Finish, Model, RerankModel
-from warmwire.wire.errors import BackendUnavailableError, InternalError
+from warmwire.wire.errors import BackendUnavailableError, InternalError, InvalidRequestError
 from warmwire.wire.messages import OutBlock, Request, Usage
 from warmwire.wire.tasks import (
     EmbedRequest,
@@ -35,7 +35,8 @@ def run_model(
     """
     if isinstance(request, Request):
         if not model.capabilities.generate:
-            raise BackendUnavailableError(f"the model {model.name} does not generate text")
+            # Not a matter of when it is asked: clients of HTTP would ask an unavailable one again.
+            raise InvalidRequestError(f"the model {model.name} does not generate text; ask a host whose model does")
         return model.generate(request, emit, cancelled)
     if isinstance(request, EmbedRequest):
         response = _embed(model, request, cancelled)

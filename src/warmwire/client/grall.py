@@ -76,12 +76,15 @@ class GrallClient:
         if loop is None or thread is None:
             return
 
-        def stop() -> None:
+        async def stop() -> None:
             if link is not None:
                 link.close()
-            loop.call_soon(loop.stop)  # after the transport has closed
+            # Calls of other threads end with the link; their threads hear of it while the loop still runs.
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            await asyncio.gather(*others, return_exceptions=True)
 
-        loop.call_soon_threadsafe(stop)
+        asyncio.run_coroutine_threadsafe(stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 

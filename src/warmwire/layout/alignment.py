@@ -113,7 +113,12 @@ def _trimmed(part: list[_Row]) -> list[_Row]:
 
 
 def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
-    """Cut a group between rows of different columns: where its rest alone, or its head, has more columns than all."""
+    """Cut a group between rows of different columns: below opening rows with far fewer cells than the rest, and where
+    its rest alone, or its head, has more columns than all."""
+    usual = median(len(row.cells) for row in group)
+    few = next((i for i, row in enumerate(group) if len(row.cells) > 0.6 * usual), 0)
+    if few > 1:
+        return _alike(_trimmed(group[:few]), size) + _alike(group[few:], size)
     whole = len(_column_edges(group, size))
     cuts = range(2, len(group) - 1)
     rests = [(len(_column_edges(group[cut:], size)), -cut) for cut in cuts if _wide(group[cut:]) > 2]

@@ -149,7 +149,7 @@ def test_a_socket_is_there_when_the_model_can(
 def test_a_model_that_only_embeds_says_so_on_the_generation_socket(start: Start) -> None:
     with start(Vectors(generate=False)).peer() as peer:
         for _ in range(2):
-            assert peer.ask("hello")[1]["code"] == "backend_unavailable"
+            assert peer.ask("hello")[1]["code"] == "invalid_request"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 
 from tests import tiny_gguf
 from warmwire.models.images import image_attachment
-from warmwire.models.llama.server import LlamaServer, find_server
+from warmwire.models.llama.server import LlamaServer, Tail, find_server
 from warmwire.models.load import load_model
 from warmwire.models.openai.model import ChatModel
 from warmwire.wire.errors import BackendUnavailableError, CancelledError, InputError, InvalidRequestError
@@ -158,6 +158,31 @@ def test_one_that_dies_is_started_again(tmp_path: Path) -> None:
         assert _running(path) != [server]
     finally:
         close(model)
+
+
+@needs_server
+def test_what_it_says_goes_into_no_file(tmp_path: Path) -> None:
+    path = tiny_gguf.text_model(tmp_path / "talkative.gguf")
+    model = load(path)
+    try:
+        (server,) = _running(path)
+        assert [os.readlink(f"/proc/{server}/fd/{n}").partition(":")[0] for n in (1, 2)] == ["pipe", "pipe"]
+        for _ in range(5):  # nor does it wait for somebody to read it
+            model.generate(ask(), lambda block: None, threading.Event())
+    finally:
+        close(model)
+
+
+def test_the_end_of_what_a_program_says_is_kept() -> None:
+    code = "import sys; print(*range(200_000), sep='\\n', flush=True); print('error: the end', file=sys.stderr)"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        tail = Tail(process.stdout)
+        tail.start()
+        kept = tail.end()
+    assert len(kept) == 32 << 10
+    assert kept.endswith(b"\n199999\nerror: the end\n")
 
 
 def _running(path: Path) -> list[int]:

@@ -11,12 +11,11 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from warmwire.models.llama.options import Settings, private_directory
 from warmwire.models.openai.upstream import HttpUpstream
@@ -26,12 +25,16 @@ PROGRAM: Final = "llama-server"
 _POLL: Final = 0.1
 _LOAD_TIMEOUT: Final = 600.0
 _QUESTION_TIMEOUT: Final = 10.0
+_KEPT: Final = 32 << 10
+"""Bytes of what the server has said last that are kept to explain its end."""
+
 _LEASH: Final = """
 directory=$1; shift
 exec 3<&0
 "$@" 3<&- </dev/null &
 server=$!
-( read -r _ <&3; kill -KILL $server ) 2>/dev/null &
+exec >/dev/null 2>&1  # the pipe is the server's: the shell must not die of having nobody to speak to
+( read -r _ <&3; kill -KILL $server ) &
 wait $server
 status=$?
 rm -rf "$directory"
@@ -47,6 +50,25 @@ def find_server(given: str | None = None) -> Path | None:
             f"{given}: no such program; llama-server is part of llama.cpp, to be had as a package or built from source"
         )
     return Path(found) if found else None
+
+
+class Tail(threading.Thread):
+    """Reads all that comes out of a pipe, and keeps the end of it: a server that is never idle says more and more."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(name="llama-server-tail", daemon=True)
+        self._pipe = pipe
+        self._kept = b""
+
+    def run(self) -> None:
+        with self._pipe:
+            while part := os.read(self._pipe.fileno(), _KEPT):
+                self._kept = (self._kept + part)[-_KEPT:]
+
+    def end(self) -> bytes:
+        """The last `_KEPT` bytes, once the pipe has no more writers."""
+        self.join(_QUESTION_TIMEOUT)
+        return self._kept
 
 
 class LlamaServer(HttpUpstream):
@@ -83,6 +105,7 @@ class LlamaServer(HttpUpstream):
             if self._process.poll() is None:
                 return
             status = self._process.returncode
+            self.close()
             try:
                 self._start()
             except InputError as error:
@@ -94,17 +117,18 @@ class LlamaServer(HttpUpstream):
         """Start it and wait for its model; returns what it says of it."""
         directory = private_directory()
         self._uds = os.path.join(directory, "llama.sock")
-        with tempfile.TemporaryFile() as log:
-            arguments = [str(self._program), *_arguments(self._settings, self._uds)]
-            self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _LEASH, "sh", directory, *arguments], stdin=subprocess.PIPE, stdout=log, stderr=log
-            )
-            try:
-                return self._await_model()
-            except InputError as error:
-                self.close()
-                log.seek(0)
-                raise InputError(f"{error}{_last_error(log.read())}") from None
+        command = ["/bin/sh", "-c", _LEASH, "sh", directory, str(self._program), *_arguments(self._settings, self._uds)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        assert self._process.stdout is not None
+        said = Tail(self._process.stdout)
+        said.start()
+        try:
+            return self._await_model()
+        except InputError as error:
+            self.close()
+            raise InputError(f"{error}{_last_error(said.end())}") from None
 
     def _await_model(self) -> dict[str, Any]:
         """Wait until the model is loaded; returns what the server says of it."""

@@ -543,6 +543,58 @@ def test_the_key_comes_from_the_environment(server: FakeServer, monkeypatch: pyt
     assert "secret" not in str(caught.value)
 
 
+KEY = "sk-sec/ret-12"
+WRITTEN = [KEY, KEY.replace("/", "\\/")]
+
+
+@pytest.fixture
+def keyed(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
+    monkeypatch.setenv("WARMWIRE_API_KEY", KEY)
+    _serve_vectors(server)
+    return load_model(f"openai:{server.url}#m")  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("key", WRITTEN)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x, key: x.raw(b'{"error": {"message": "no key %b"}}' % key, 401, "application/json"),
+        lambda x, key: _raw_stream(b'data: {"error": {"message": "no key %b"}}\n\n' % key)(x),
+        lambda x, key: _raw_stream(b"data: no key %b\n\n" % key)(x),
+        lambda x, key: x.raw(b"no key %b" % key, 200, "application/json"),
+        lambda x, key: _raw_stream(b"data: " + b"." * 112 + b"<%b\n\n" % key)(x),  # cut by what is quoted
+    ],
+    ids=["status", "event", "garbage", "body", "edge"],
+)
+def test_the_key_is_cut_out_of_every_complaint(server: FakeServer, keyed: ChatModel, answer: Any, key: str) -> None:
+    server.chat(lambda x: answer(x, key.encode()))
+    with pytest.raises(BackendUnavailableError) as caught:
+        run(keyed, ask())
+    assert "[key]" in str(caught.value)
+    assert "sk-" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", WRITTEN)
+def test_the_key_is_cut_out_of_vectors_and_names(server: FakeServer, keyed: ChatModel, key: str) -> None:
+    server.answers["/v1/embeddings"] = lambda x: x.raw(b"no key " + key.encode(), 200, "application/json")
+    with pytest.raises(BackendUnavailableError, match=r"\[key\]") as caught:
+        keyed.embed(["a"], threading.Event())
+    assert "sk-" not in str(caught.value)
+    server.answers["/v1/models"] = lambda x: x.raw(b'{"data": [{"id": "x %b"}]}' % key.encode())
+    with pytest.raises(InputError, match=r"it has: x \[key\]"):
+        load_model(f"openai:{server.url}#m")
+
+
+def test_a_placeholder_for_a_key_leaves_answers_alone(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARMWIRE_API_KEY", "lo")
+    model = load_model(f"openai:{server.url}#m")
+    server.chat(lambda x: x.events(HELLO))
+    assert text_of(run(model, ask())[0]) == "Hello"
+    server.chat(lambda x: x.json({"error": {"message": "no key 'lo'"}}, 401))
+    with pytest.raises(BackendUnavailableError, match=r"no key '\[key\]'"):
+        run(model, ask())
+
+
 def test_without_a_key_none_is_sent(server: FakeServer, model: ChatModel) -> None:
     server.chat(lambda x: x.events(HELLO))
     run(model, ask())

@@ -33,6 +33,10 @@ _MAX_BODY: Final = 256 << 20
 _MAX_ERROR: Final = 64 << 10
 _DONE: Final = b"[DONE]"
 
+_SHORTEST_SECRET: Final = 11
+"""Characters. What is given where no key is needed (none, EMPTY, lm-studio, not-needed) is shorter, and may be a word
+of any answer; a complaint loses it all the same."""
+
 
 class Upstream(Protocol):
     """What answers in the OpenAI format."""
@@ -80,7 +84,7 @@ class HttpUpstream:
                     raise await self._refusal(response)
                 kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
                 if kind == "application/json":
-                    take(await _read(response, _MAX_BODY))
+                    take(self._shown(await _read(response, _MAX_BODY)))
                     return
                 if kind != "text/event-stream":
                     raise BackendUnavailableError(
@@ -88,7 +92,7 @@ class HttpUpstream:
                         " is the URL the one its API is at?"
                     )
                 async for data in _events(response.aiter_bytes()):
-                    take(data)
+                    take(self._shown(data))
 
         self._run(stream, cancelled)
 
@@ -97,7 +101,7 @@ class HttpUpstream:
             async with client.stream("POST", "/" + path, **_json(body)) as response:
                 if response.status_code != 200:
                     raise await self._refusal(response)
-                return await _read(response, _MAX_BODY)
+                return self._shown(await _read(response, _MAX_BODY))
 
         return self._run(post, cancelled)
 
@@ -106,7 +110,7 @@ class HttpUpstream:
 
         async def fetch(client: httpx.AsyncClient) -> tuple[int, bytes]:
             async with client.stream("GET", path) as response:
-                return response.status_code, await _read(response, _MAX_BODY)
+                return response.status_code, self._shown(await _read(response, _MAX_BODY))
 
         try:
             with deadline(timeout) as over:
@@ -116,9 +120,17 @@ class HttpUpstream:
 
     async def _refusal(self, response: httpx.Response) -> RequestError:
         body = await _read(response, _MAX_ERROR)
-        if self._key:  # some servers repeat it in their complaint
-            body = body.replace(self._key.encode(), b"[key]")
-        return status_error(response.status_code, body)
+        return status_error(response.status_code, self._without_key(body))
+
+    def _shown(self, data: bytes) -> bytes:
+        """What the server said, fit to be passed on or quoted."""
+        return data if len(self._key) < _SHORTEST_SECRET else self._without_key(data)
+
+    def _without_key(self, data: bytes) -> bytes:
+        # Some servers repeat it in their complaint, and some of those write a slash in JSON with a backslash.
+        for form in filter(None, {self._key, self._key.replace("/", "\\/")}):
+            data = data.replace(form.encode(), b"[key]")
+        return data
 
     def _run(self, work: Callable[[httpx.AsyncClient], Awaitable[_T]], cancelled: threading.Event) -> _T:
         try:

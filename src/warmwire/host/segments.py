@@ -9,10 +9,10 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from typing import Any, Final
+from typing import Any
 
-_KEEP: Final = 64 << 20
-"""Most bytes kept for reuse."""
+_KEEP, _KEEP_BYTES = 32, 64 << 20
+"""Most segments kept for reuse, and most bytes of them together; each also holds two descriptors."""
 
 
 class Segment(mmap.mmap):
@@ -61,7 +61,7 @@ class SegmentPool:
         segment = data.obj if isinstance(data, memoryview) else None
         if not isinstance(segment, Segment) or segment.fd < 0:
             return
-        if sum(map(len, self._free)) + len(segment) <= _KEEP:
+        if len(self._free) < _KEEP and sum(map(len, self._free)) + len(segment) <= _KEEP_BYTES:
             self._free.append(segment)
         else:
             segment.discard()

@@ -51,14 +51,28 @@ def run(*arguments: str | Path, stdin: str | None = None) -> Done:
         patched = {"argv": ["warmwire", *words], "stdin": source, "stdout": streams[1], "stderr": streams[2]}
         for name, value in patched.items():
             stack.enter_context(mock.patch.object(sys, name, value))
+        stack.enter_context(descriptor_1(streams[1].fileno()))
         with pytest.raises(SystemExit) as ended:
             main()
+        sys.stdout.flush()
         written = []
         for stream in streams[1:]:
             stream.flush()
             stream.seek(0)
             written.append(stream.read())
     return subprocess.CompletedProcess(words, int(ended.value.code or 0), *written)
+
+
+@contextlib.contextmanager
+def descriptor_1(fd: int) -> Iterator[None]:
+    """Let descriptor 1 be another, for whoever writes to it without asking `sys`."""
+    before = os.dup(1)
+    os.dup2(fd, 1)
+    try:
+        yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
 
 
 def run_process(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Done:

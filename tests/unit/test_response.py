@@ -175,6 +175,32 @@ def test_unknown_types_keys_and_blocks_are_passed_over() -> None:
     assert answer.usage == Usage()
 
 
+def test_keys_of_unknown_types_may_mean_anything() -> None:
+    answer = take(
+        {"type": "progress", "message": {"percent": 3}, "usage": "none", "block": {"type": "text", "delta": 7}},
+        {"type": "frame", "block": {"type": "picture", "delta": {"pixels": []}, "name": 4}},
+        {"type": "done"},
+    )
+    assert answer.text == ""
+    assert answer.finished
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"type": "done", "usage": 3},
+        {"type": "error", "message": []},
+        {"type": "frame", "block": {"type": "text", "delta": 7}},
+        {"type": "frame", "block": []},
+        {"type": 3},
+        [],
+    ],
+)
+def test_keys_of_known_types_must_fit(value: Any) -> None:
+    with pytest.raises(ProtocolError, match="cannot be read"):
+        take(value)
+
+
 def test_thinking_is_no_text_and_tools_are_kept() -> None:
     answer = take(
         {"type": "frame", "block": {"type": "thinking", "delta": "hm"}},

@@ -18,6 +18,9 @@ from warmwire.wire.messages import FRAME_JSON, OutBlock, Request, Response, Resp
 _MAX_DELTA = 1 << 20
 """Longest text of one frame, characters: below the frame cap however it is escaped."""
 
+_TYPES: Final = frozenset(map(str, ResponseType))
+_BLOCKS: Final = frozenset({"text", "thinking", "tool_use"})
+
 _encode = encode_response = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Response).decode
 
@@ -106,8 +109,37 @@ def decode_response(frame: Frame) -> Response:
         raise ProtocolError("the host sent a blob frame; answers are JSON frames only")
     try:
         return _decode(payload)
+    except msgspec.ValidationError as error:
+        return _unknown(payload, error)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"the host sent a response that cannot be read: {error}") from None
+
+
+class _BlockType(msgspec.Struct):
+    type: str = ""
+
+
+class _Types(msgspec.Struct):
+    """A response of which only the types are looked at."""
+
+    type: str = ""
+    block: _BlockType | None = None
+
+
+_decode_types = msgspec.json.Decoder(_Types).decode
+
+
+def _unknown(payload: bytes, error: msgspec.ValidationError) -> Response:
+    """What does not fit our types is passed over if its type is none of ours: its keys may mean anything."""
+    try:
+        types = _decode_types(payload)
+    except msgspec.ValidationError:
+        types = _Types(ResponseType.ERROR)
+    if types.type == ResponseType.FRAME and types.block is not None and types.block.type not in _BLOCKS:
+        return Response(type=types.type)
+    if types.type in _TYPES:
+        raise ProtocolError(f"the host sent a response that cannot be read: {error}") from None
+    return Response(type=types.type)
 
 
 class Answer:

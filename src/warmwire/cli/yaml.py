@@ -23,8 +23,9 @@ def yaml(
 
     A context's bytes stand for the characters of their numbers, those beyond ASCII as \xNN.
     """
+    from warmwire.models.files import write_all
     from warmwire.models.markov import load
-    from warmwire.models.markov.storage import replacing, write_all
+    from warmwire.models.markov.storage import replacing
 
     chain = load(model)
     if out == "-":

@@ -1,11 +1,13 @@
 """From a model's name on the command line to a model. Importing this loads nothing.
 
 A name is a word (`pages`, `echo`), a file by its suffix (`x.gguf`, perhaps with options: `x.gguf?ctx=4096`), or a
-server (`openai:URL#MODEL`). It is all that a worker process is told, so it says everything about what to load.
+server (`openai:URL#MODEL`). It is all that a worker process is told, so it says everything about what to load:
+`page:NAME` is a chat model with eyes as a reader of pages.
 """
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from warmwire.models.docling import PageChat
     from warmwire.models.openai.model import ChatModel
 
+PAGE: Final = "page:"
+"""Before the name of a model that is to take pages only: one image each, asked as `PageChat` asks."""
+
 MODELS: Final = ("pages", "echo", "x.gril", "x.gguf", "openai:URL#MODEL")
 """The names there are, as a usage line shows them."""
 
@@ -27,22 +32,30 @@ def check_model(name: str) -> None:
 
     Raises InputError for a file that is not there.
     """
-    if _loader(name) is _load_gguf:
+    if _loader(name) is _load_page:
+        check_model(name.removeprefix(PAGE))
+    elif _loader(name) is _load_gguf:
         from warmwire.models.llama.options import parse_gguf_name
 
-        path, _ = parse_gguf_name(name)
-        if not path.is_file():
-            raise InputError(f"{path}: no such file")
+        _check_file(parse_gguf_name(name)[0])
     elif _loader(name) is _load_gril:
         from warmwire.models.markov.model import parse_gril_name
 
-        path, _ = parse_gril_name(name)
-        if not path.is_file():
-            raise InputError(f"{path}: no such file")
+        _check_file(parse_gril_name(name)[0])
     elif _loader(name) is _load_openai:
         from warmwire.models.openai.load import parse_name
 
         parse_name(name)
+
+
+def _check_file(path: Path) -> None:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path} is not a file")
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
 def load_model(name: str, threads: int | None = None) -> Model:
@@ -66,28 +79,34 @@ def with_options(
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
         return name
+    prefix = PAGE if _loader(name) is _load_page else ""
+    name = name.removeprefix(prefix)
     if _loader(name) is not _load_gguf:
         words = ", ".join("--" + key.replace("_", "-") for key in given)
         raise UsageError(f"{name} takes no {words}; that is for GGUF models")
     from warmwire.models.llama.options import parse_gguf_name
 
     path, options = parse_gguf_name(name)
-    return f"{path}{replace(options, **given)}"
+    return f"{prefix}{path}{replace(options, **given)}"
 
 
 def load_page_handler(name: str, threads: int | None = None) -> Handler:
     """A loaded model that reads pages: the page reader, or any chat model with eyes. Raises UsageError, InputError."""
-    if name == "pages":
+    name = page_model(name).removeprefix(PAGE)
+    if name in _WORDS:
         from warmwire.models.pages import PageReader
 
         return PageReader(threads)
-    loader = _loader(name)
-    if loader is _load_gguf:
-        return _gguf_reader(name, threads)
-    if loader is _load_openai:
-        from warmwire.models.openai.load import load_openai
+    return _page_chat(name, threads)
 
-        return _openai_reader(load_openai(name))
+
+def page_model(name: str) -> str:
+    """The name of the same model as a reader of pages, for `load_model`. Raises UsageError for one that reads none."""
+    loader = _loader(name)
+    if loader in (_load_pages, _load_page):
+        return name
+    if loader in (_load_gguf, _load_openai):
+        return PAGE + name
     raise UsageError(f"{name} reads no pages; models that do are: pages, x.gguf with vision, openai:URL#MODEL")
 
 
@@ -96,6 +115,8 @@ def _loader(name: str) -> Callable[[str, int | None], Model]:
         return _WORDS[name]
     if name.startswith("openai:"):
         return _load_openai
+    if name.startswith(PAGE) and _loader(name.removeprefix(PAGE)) in (_load_gguf, _load_openai):
+        return _load_page
     for file in (name, name.rpartition("?")[0]):
         if (suffix := Path(file).suffix.lower()) in _SUFFIXES:
             return _SUFFIXES[suffix]
@@ -138,6 +159,12 @@ def _load_openai(name: str, threads: int | None) -> Model:
     return PageChatModel(_openai_reader(model)) if is_docling(model.name) else model
 
 
+def _load_page(name: str, threads: int | None) -> Model:
+    from warmwire.models.docling import PageChatModel
+
+    return PageChatModel(_page_chat(name.removeprefix(PAGE), threads))
+
+
 _WORDS: Final = {"pages": _load_pages, "echo": _load_echo}
 _SUFFIXES: Final = {".gguf": _load_gguf, ".gril": _load_gril}
 
@@ -152,6 +179,15 @@ def _is_docling_file(name: str) -> bool:
 
     path, _ = parse_gguf_name(name)
     return is_docling(path.name) or is_docling(read_header(path).name)
+
+
+def _page_chat(name: str, threads: int | None) -> PageChat:
+    """A GGUF or openai model as a page reader. Raises InputError for one that cannot be."""
+    if _loader(name) is _load_gguf:
+        return _gguf_reader(name, threads)
+    from warmwire.models.openai.load import load_openai
+
+    return _openai_reader(load_openai(name))
 
 
 def _gguf_reader(name: str, threads: int | None) -> PageChat:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
+from warmwire.models.cpus import cores
 from warmwire.models.llama.header import Header, read_header
 from warmwire.wire.errors import InputError, UsageError
 
@@ -136,16 +137,10 @@ def settle(path: Path, options: Options, threads: int | None, *, special: bool) 
         header,
         None if encodes else _projector(path, options.mmproj),
         context,
-        threads or _cores(),
+        threads or cores(),
         options.gpu_layers,
         special,
     )
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _projector(path: Path, given: str | None) -> Path | None:

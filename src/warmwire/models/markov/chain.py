@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.models.files import write_all
 from warmwire.models.markov import kernel
-from warmwire.models.markov.storage import HEADER_SIZE, TRAILER, Header, parse_header, replacing, write_all
+from warmwire.models.markov.storage import HEADER_SIZE, TRAILER, Header, parse_header, replacing
 from warmwire.wire.errors import InputError
 
 _FAULTS: Final = {

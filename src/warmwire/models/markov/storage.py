@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
-from pathlib import Path
 from typing import Final
 
+from warmwire.models import files
 from warmwire.wire.errors import InputError, UsageError
 
 MAX_DEPTH: Final = 255
@@ -73,29 +73,16 @@ def parse_header(start: bytes, size: int, name: str) -> Header:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[FileIO]:
-    """A file to write, unbuffered; it takes the place of `path` when the block ends well, else it never was.
+    """`files.replacing` for a model.
 
     Raises InputError where it cannot be written, UsageError where `path` is something other than a file.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        raise UsageError(f"cannot write a model to {path}: it is not a regular file")
-    temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "xb", buffering=0) as file:
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+            raise UsageError(f"cannot write a model to {path}: it is not a regular file")
+        with files.replacing(path) as file:
             yield file
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror or error}; what was there before is unchanged"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_all(file: FileIO, data: bytes | memoryview) -> None:
-    """Write every byte; an unbuffered file may take less at once."""
-    view = memoryview(data).cast("B")
-    while view.nbytes:
-        view = view[file.write(view) :]

@@ -26,11 +26,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.models.cpus import cores
+from warmwire.models.files import write_all
 from warmwire.models.markov import kernel
 from warmwire.models.markov.chain import Chain, Piece, assemble, write_model
 from warmwire.models.markov.merging import merged
 from warmwire.models.markov.sources import expand, open_source, read_some, total_size
-from warmwire.models.markov.storage import HEADER_SIZE, MAX_DEPTH, Header, write_all
+from warmwire.models.markov.storage import HEADER_SIZE, MAX_DEPTH, Header
 from warmwire.wire.errors import InputError, UsageError
 
 Progress = Callable[[str, int, int | None], None]
@@ -132,7 +134,7 @@ def _pieces(
     room = min(memory // _SHALLOW_COST, _MOST_COUNTS) if depth <= _SHALLOW else min(memory // _DEEP_COST, _MOST_RANKS)
     if total is not None:
         room = min(room, total + (depth + _SHALLOW) * len(files) + 1)
-    jobs = jobs or os.cpu_count() or 1
+    jobs = jobs or cores()
     with ThreadPoolExecutor(jobs) as pool:
         chunks = read_chunks(files, depth, room, separate, lambda done: report("reading", done, total))
         chunk = next(chunks, None)

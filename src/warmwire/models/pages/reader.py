@@ -7,7 +7,6 @@ and between two steps the reader looks whether it is still wanted.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,11 +19,13 @@ from warmwire.layout.doctags import write_elements
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 from warmwire.models.base import Report
+from warmwire.models.cpus import cores
 from warmwire.models.images import Image
 from warmwire.models.pages.engines import Engines, Pixels, Quads
 from warmwire.models.pages.geometry import (
     Frame,
     are_standing,
+    checked_skew,
     level_short,
     short_lines,
     skew_of,
@@ -49,7 +50,7 @@ class PageReader:
     name = "pages"
 
     def __init__(self, threads: int | None = None) -> None:
-        self._engines = Engines(threads or min(os.cpu_count() or 1, 4))
+        self._engines = Engines(threads or min(cores(), 4))
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -89,7 +90,7 @@ class PageReader:
         turn, page, quads = self._upright(image[:, :, ::-1])
         if cancelled.is_set():
             return None
-        frame = Frame(turn, skew_of(quads), page.shape[1], page.shape[0])
+        frame = Frame(turn, checked_skew(page, skew_of(quads)), page.shape[1], page.shape[0])
         quads = level_short(quads, frame.skew)
         straight = straight_image(page, frame.skew)
         boxes = straight_boxes(quads, frame)

@@ -25,6 +25,7 @@ from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, encode
 from warmwire.host.runner import AnyRequest, Outlet
 from warmwire.host.segments import Segment, SegmentPool
 from warmwire.models.base import Capabilities, Finish
+from warmwire.models.cpus import cores
 from warmwire.wire.errors import BackendUnavailableError, InputError, error_for
 from warmwire.wire.frames import FrameReader, encode_frame
 from warmwire.wire.messages import FRAME_JSON, Request, Response, ResponseType, StopReason, Usage
@@ -231,7 +232,7 @@ class WorkerPool:
         self.capabilities = Capabilities()
         self.workers = workers
         self._model = model
-        self._threads = threads or max(1, _cores() // workers)
+        self._threads = threads or max(1, cores() // workers)
         self._segments = SegmentPool()
         self._idle: deque[WorkerProcess] = deque()
         self._waiting: deque[asyncio.Future[WorkerProcess]] = deque()
@@ -388,7 +389,3 @@ class WorkerPool:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -243,7 +243,10 @@ def test_every_code_has_its_own_class(code: ErrorCode) -> None:
     assert str(caught.value) == "the host gave no reason"
 
 
-@pytest.mark.parametrize("data", [frame(2, b"{}"), frame(1, b"{"), frame(1, b"[]"), frame(1, b""), frame(1, b"\xff")])
+@pytest.mark.parametrize(
+    "data",
+    [frame(2, b"{}"), frame(1, b"{"), frame(1, b"[]"), frame(1, b""), frame(1, b"\xff"), frame(1, b'{"usage":3}x')],
+)
 def test_what_is_no_response_is_a_protocol_error(data: bytes) -> None:
     [item] = FrameReader().receive_data(data)
     with pytest.raises(ProtocolError, match="the host sent"):

@@ -18,6 +18,8 @@ from warmwire.wire.messages import FRAME_JSON, OutBlock, Request, Response, Resp
 _MAX_DELTA = 1 << 20
 """Longest text of one frame, characters: below the frame cap however it is escaped."""
 
+_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 _TYPES: Final = frozenset(map(str, ResponseType))
 _BLOCKS: Final = frozenset({"text", "thinking", "tool_use"})
 
@@ -109,9 +111,9 @@ def decode_response(frame: Frame) -> Response:
         raise ProtocolError("the host sent a blob frame; answers are JSON frames only")
     try:
         return _decode(payload)
-    except msgspec.ValidationError as error:
-        return _unknown(payload, error)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _UNREADABLE as error:
+        if (response := _of_unknown_type(payload)) is not None:
+            return response
         raise ProtocolError(f"the host sent a response that cannot be read: {error}") from None
 
 
@@ -129,17 +131,15 @@ class _Types(msgspec.Struct):
 _decode_types = msgspec.json.Decoder(_Types).decode
 
 
-def _unknown(payload: bytes, error: msgspec.ValidationError) -> Response:
-    """What does not fit our types is passed over if its type is none of ours: its keys may mean anything."""
+def _of_unknown_type(payload: bytes) -> Response | None:
+    """What does not fit our types, if its own type is none of ours: its keys may mean anything. It is passed over."""
     try:
         types = _decode_types(payload)
-    except msgspec.ValidationError:
-        types = _Types(ResponseType.ERROR)
+    except _UNREADABLE:
+        return None
     if types.type == ResponseType.FRAME and types.block is not None and types.block.type not in _BLOCKS:
         return Response(type=types.type)
-    if types.type in _TYPES:
-        raise ProtocolError(f"the host sent a response that cannot be read: {error}") from None
-    return Response(type=types.type)
+    return None if types.type in _TYPES else Response(type=types.type)
 
 
 class Answer:

@@ -6,7 +6,6 @@ stderr. Exit status: 0 done, 1 some input failed, 2 wrong usage, 130 interrupted
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from warmwire.cli.rerank import rerank
 from warmwire.cli.run import run
 from warmwire.cli.serve import serve
 from warmwire.cli.status import status
+from warmwire.cli.stdout import give_stdout_up, watch_stdout
 from warmwire.cli.train import train
 from warmwire.cli.watch import watch
 from warmwire.cli.yaml import yaml
@@ -66,20 +66,25 @@ def main() -> None:
     if debug:
         sys.argv.remove("--debug")  # it may stand anywhere
         _log_everything()
+    stdout = watch_stdout()
     try:
         status = app(standalone_mode=False) or 0  # typer itself makes 130 of a KeyboardInterrupt inside a verb
+        if stdout is not None:
+            sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         status = 130
-    except BrokenPipeError:
-        # The reader of our output has enough. Point stdout elsewhere, or the interpreter complains at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except BrokenPipeError:  # the reader of our output has enough
+        give_stdout_up()
         status = 1
     except Exception as error:
+        full = stdout is not None and stdout.fault
+        if full:
+            give_stdout_up()
         if debug:
             raise
-        status = _explain(error)
+        status = _say(f"standard output cannot be written ({full})") if full else _explain(error)
     if status == 130:
-        print("warmwire: interrupted", file=sys.stderr)
+        _say("interrupted")
     sys.exit(status)
 
 
@@ -91,16 +96,20 @@ def _log_everything() -> None:
     logging.getLogger("warmwire").setLevel(logging.DEBUG)
 
 
+def _say(message: str) -> int:
+    print(f"warmwire: {message}", file=sys.stderr)
+    return 1
+
+
 def _explain(error: Exception) -> int:
     """Print what went wrong in one sentence; returns the exit status."""
     from warmwire.wire.errors import WarmwireError
 
     if isinstance(error, WarmwireError):
-        print(f"warmwire: {error}", file=sys.stderr)
+        _say(str(error))
         return error.exit_status
     show = getattr(error, "show", None)
     if callable(show):  # the parser's own errors print themselves
         show()
         return int(getattr(error, "exit_code", 2))
-    print(f"warmwire: unexpected {type(error).__name__}: {error} (--debug shows where)", file=sys.stderr)
-    return 1
+    return _say(f"unexpected {type(error).__name__}: {error} (--debug shows where)")

@@ -31,8 +31,7 @@ def ask(
     """Ask the model of a running host and print its answer as it comes.
 
     Text piped in goes before the prompt: `warmwire ask "Sum this up." < notes.txt`. A host that still loads its model
-    is waited for. When the answer breaks off, what
-    had come stays printed and the exit status is 1.
+    is waited for. When the answer breaks off, what had come stays printed and the exit status is 1.
     """
     from warmwire.cli.reach import reach
     from warmwire.cli.stdin import STDIN, piped, read_text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,15 +16,17 @@ from typing import Final
 
 import typer
 
-from warmwire.client import InputError, UsageError
+from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.export import export
 from warmwire.documents.formats import SUFFIX, Format
 from warmwire.documents.pages import select_pages
 from warmwire.documents.read import Reader
 from warmwire.documents.record import PageRecord, Reading, Status
 from warmwire.documents.source import Source, open_source
+from warmwire.models.files import replacing, write_all
 from warmwire.models.textstream import printable
 
+_LOG: Final = logging.getLogger(__name__)
 _PARTS: Final = ("docling_core", "PIL", "pypdfium2")
 _STDOUT: Final = "-"
 _LONGEST: Final = 1000
@@ -58,15 +60,21 @@ class Targets:
             if len(files) > 1 and form not in (Format.MD, Format.TEXT):
                 raise UsageError(f"several files as {form} cannot share stdout; give a directory with -o")
             return
+        try:
+            self._place(files, output)
+        except OSError as error:
+            raise InputError(f"{output}: cannot be written ({error.strerror or error})") from None
+
+    def _place(self, files: Sequence[str], output: str) -> None:
         out = Path(output)
         if len(files) == 1 and not out.is_dir() and not output.endswith(os.sep):
             self._paths = {files[0]: out}
         else:
             if out.exists() and not out.is_dir():
                 raise UsageError(f"{output} is a file; the results of {len(files)} files need a directory")
-            self._paths = {file: out / name for file, name in _names(files, SUFFIX[form]).items()}
+            self._paths = {file: out / name for file, name in _names(files, SUFFIX[self.form]).items()}
         for path in filter(None, self._paths.values()):
-            if any(file != _STDOUT and path.exists() and _same(path, file) for file in files):
+            if any(file != _STDOUT and _same(path, file) for file in files):
                 raise UsageError(f"{path} is an input; writing the result there would destroy it")
 
     def write(self, file: str, text: str) -> None:
@@ -74,30 +82,33 @@ class Targets:
         path = self._paths[file]
         data = text.encode(errors="replace")  # a file's name may hold what no text can
         if path is None:
-            typer.echo(self._between + data, nl=False)
+            _print(self._between + data)
             self._between = b"\n"
             return
         try:
-            _write_whole(path.resolve(), data)
+            _write(path, data)
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def _print(data: bytes) -> None:
+    """Write to stdout. Raises WarmwireError where that takes nothing: what goes there is for all files of the call."""
+    try:
+        typer.echo(data, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WarmwireError(f"standard output cannot be written ({error.strerror or error})") from None
+
+
+def _write(path: Path, data: bytes) -> None:
     """Write a file so that nobody ever sees half of it; what is no ordinary file (a device, a pipe) is written to."""
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
-        try:
-            stream.write(data)
-            stream.flush()
-            os.chmod(stream.name, 0o666 & ~_umask())
-            os.replace(stream.name, path)
-        except BaseException:
-            os.unlink(stream.name)
-            raise
+    with replacing(path) as file:
+        write_all(file, data)
 
 
 def _names(files: Sequence[str], suffix: str) -> dict[str, str]:
@@ -115,12 +126,6 @@ def _same(path: Path, file: str) -> bool:
         return path.samefile(file)
     except OSError:
         return False
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class Job:
@@ -152,10 +157,10 @@ class Job:
             records = list(self._reader.plan(source, numbers))
             if self._targets.form is Format.JSON:
                 found = {"source": source.name, "pages": [record.as_dict() for record in records]}
-                typer.echo(json.dumps(found, ensure_ascii=False, indent=2).encode(errors="replace"))
+                text = json.dumps(found, ensure_ascii=False, indent=2)
             else:
-                for record in records:
-                    typer.echo(printable(_plan_line(source.name, record), _LONGEST))
+                text = "\n".join(printable(_plan_line(source.name, record), _LONGEST) for record in records)
+            _print(f"{text}\n".encode(errors="replace"))
             return all(record.status is Status.OK for record in records)
 
         return self._with_source(file, run)
@@ -174,6 +179,12 @@ class Job:
             return run(source, numbers)
         except InputError as error:
             say(str(error))
+            return False
+        except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
+            raise
+        except Exception as error:  # one file must not end the run, whatever it breaks
+            _LOG.debug("%s failed", source.name, exc_info=error)
+            say(f"{source.name}: unexpected {type(error).__name__}: {error} (--debug shows where)")
             return False
         finally:
             source.close()

@@ -92,9 +92,9 @@ def open_source(path: str, password: str = "") -> Source:
         data = _read_all(sys.stdin.buffer, "standard input")
         return _open("stdin", data, data[:1024], password)
     file = Path(path)
-    if file.is_dir():
-        raise InputError(f"{path} is a directory; give the files in it")
     try:
+        if file.is_dir():
+            raise InputError(f"{path} is a directory; give the files in it")
         if file.is_fifo():  # what a shell makes of <(command); it can be read once only
             data = _read_all(file.open("rb"), path)
             return _open(path, data, data[:1024], password)

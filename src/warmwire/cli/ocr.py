@@ -32,7 +32,7 @@ def ocr(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="cores / 2; 1 with --socket"
+            "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="pages: cores / 2; else 1"
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Send every page to the model, also those with text.")] = False,

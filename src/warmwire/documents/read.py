@@ -11,6 +11,7 @@ import contextlib
 import logging
 import math
 import queue
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from warmwire.client import DialError, Engine, QueueFullError, Recognition, WarmwireError
+from warmwire.client import CancelledError, DialError, Engine, QueueFullError, Recognition, WarmwireError
 from warmwire.documents.across import settle
 from warmwire.documents.pdf_frame import turn_box
 from warmwire.documents.quality import TRUSTED, text_quality
@@ -64,6 +65,7 @@ class Reader:
         self._engines: list[Engine] = []
         self._idle: queue.SimpleQueue[Engine] = queue.SimpleQueue()
         self._lost: DialError | None = None
+        self._over = threading.Event()
 
     def read(
         self, source: Source, numbers: Sequence[int], on_page: Callable[[PageRecord], None] | None = None
@@ -73,6 +75,7 @@ class Reader:
         Raises:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
+        self._over.clear()
         reading = Reading(source.name)
         with contextlib.closing(self._finished(source, numbers)) as pages:
             for page in pages:
@@ -88,13 +91,14 @@ class Reader:
             under_way: deque[Future[ReadPage]] = deque()
             try:
                 for prepared in self._prepared(source, numbers):
-                    under_way.append(threads.submit(self._finish, prepared))
+                    engine = None if prepared.image is None else self._engine()
+                    under_way.append(threads.submit(self._finish, prepared, engine))
                     if len(under_way) == self._jobs:
                         yield under_way.popleft().result()
                 while under_way:
                     yield under_way.popleft().result()
             except BaseException:
-                self.close()  # whoever is still reading stops
+                self.close()
                 raise
 
     def _prepared(self, source: Source, numbers: Sequence[int]) -> Iterator[_Prepared]:
@@ -123,7 +127,8 @@ class Reader:
             yield record
 
     def close(self) -> None:
-        """Give the engines back."""
+        """Give the engines back. Whoever is still reading or waiting stops."""
+        self._over.set()
         while self._engines:
             self._engines.pop().close()
         self._idle = queue.SimpleQueue()
@@ -154,27 +159,28 @@ class Reader:
         else:
             read.elements = _structured(prepared.text.lines, prepared.text, read)
 
-    def _finish(self, prepared: _Prepared) -> ReadPage:
+    def _finish(self, prepared: _Prepared, engine: Engine | None) -> ReadPage:
         """Let the engine read a page that needs it, and keep what there is where it fails."""
         page, record = prepared.page, prepared.page.record
         started = time.monotonic()
-        if prepared.image is not None:
-            self._read_image(prepared.image, page)
+        if prepared.image is not None and engine is not None:
+            self._read_image(engine, prepared.image, page)
+            if not self._over.is_set():  # else it is closed
+                self._idle.put(engine)
         if record.status is Status.FAILED:
             page.elements = max(page.elements, _own_text(prepared), key=_size)
             record.status = Status.PARTIAL if _size(page.elements) else Status.FAILED
         record.seconds = round(record.seconds + time.monotonic() - started, 3)
         return page
 
-    def _read_image(self, image: Image, page: ReadPage) -> None:
+    def _read_image(self, engine: Engine, image: Image, page: ReadPage) -> None:
         record = page.record
-        with self._engine() as engine:
-            try:
-                answer = self._ask(engine, image)
-            except Exception as error:  # see _prepare
-                _fail(record, error)
-                page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
-                return
+        try:
+            answer = self._ask(engine, image)
+        except Exception as error:  # see _prepare
+            _fail(record, error)
+            page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
+            return
         page.elements = parse(answer.text, page.width, page.height)
         record.engine = answer.backend
         report = answer.report if isinstance(answer.report, Mapping) else {}  # a host may send anything or nothing
@@ -183,32 +189,34 @@ class Reader:
         if not page.elements and not is_even(image):
             record.status, record.error = Status.FAILED, "the model found nothing on the page"
 
-    @contextlib.contextmanager
-    def _engine(self) -> Iterator[Engine]:
-        """An engine of this thread's own for one page. Failing to get one at all ends the run: no page can be read."""
+    def _engine(self) -> Engine:
+        """An engine for one page. Failing to get one at all ends the run: no page can be read.
+
+        Called where an interrupt arrives, the first one may take as long as a model takes to load.
+        """
         try:
-            engine = self._idle.get_nowait()
+            return self._idle.get_nowait()
         except queue.Empty:
-            engine = self._connect()
-            self._engines.append(engine)
-        try:
-            yield engine
-        finally:
-            self._idle.put(engine)
+            self._engines.append(self._connect())
+            return self._engines[-1]
 
     def _ask(self, engine: Engine, image: Image) -> Recognition:
         """Read one picture, waiting while the host is busy; a host that is gone is not called again."""
         if self._lost is not None:
             raise self._lost
-        for pause in _BUSY_WAITS:
+        for pause in (*_BUSY_WAITS, None):
+            if self._over.is_set():
+                break
             try:
                 return engine.read(image)
             except QueueFullError:
-                time.sleep(pause)
+                if pause is None:
+                    raise
+                self._over.wait(pause)
             except DialError as error:
                 self._lost = error
                 raise
-        return engine.read(image)
+        raise CancelledError("the run has ended")
 
 
 def _describe(record: PageRecord, text: PageText, options: Options) -> None:

@@ -1,0 +1,237 @@
+"""Runs of `warmwire ocr`: which engines read, and how a run ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.openai_server import Exchange, FakeServer, chunk, fake_server
+from warmwire.cli.ocr_engines import Engines
+from warmwire.cli.ocr_run import Job, Targets
+from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
+from warmwire.documents import read as read_module
+from warmwire.documents.formats import Format
+from warmwire.documents.read import Options, Reader
+from warmwire.documents.record import PageRecord, Reading, Status
+from warmwire.documents.source import Image, open_source
+from warmwire.models.load import page_model
+
+DATA = Path(__file__).parents[1] / "data" / "documents"
+WHITE = np.full((60, 40, 3), 255, np.uint8)
+SOON = 5.0
+"""Seconds within which an interrupted run ends; what it interrupts would last a minute."""
+
+
+# ---------------------------------------------------------------------- the end of a run
+
+
+class Busy:
+    """An engine of a host whose queue is always full."""
+
+    def read(self, image: Image, **_: Any) -> Recognition:
+        raise QueueFullError("10 requests wait")
+
+    def recognize(self, image: Image, **options: Any) -> str:
+        return self.read(image, **options).text
+
+    def close(self) -> None:
+        pass
+
+
+class Slow:
+    """A handler that reads for a minute unless it is cancelled."""
+
+    name = "slow"
+
+    def generate(
+        self,
+        image: Image,
+        prompt: str,
+        max_tokens: int | None,
+        emit: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> None:
+        cancelled.wait(60)
+
+
+@pytest.mark.parametrize("engine", [Busy(), Local(Slow())], ids=["busy", "local"])
+def test_an_interrupt_ends_what_is_under_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_module, "_BUSY_WAITS", (60.0,))
+
+    def interrupt(record: PageRecord) -> None:
+        raise KeyboardInterrupt
+
+    reader = Reader(lambda: engine, jobs=2)
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):  # page 1 comes from the file while page 2 is being read
+        reader.read(open_source(str(DATA / "routes.pdf")), [1, 2], interrupt)
+    assert time.monotonic() - started < SOON
+
+
+def test_a_reader_reads_on_after_a_run_that_broke_off() -> None:
+    class Once(Slow):
+        def generate(self, *arguments: Any) -> None:
+            arguments[3]("<text>words</text>")
+
+    def connect() -> Engine:
+        return Local(Once())
+
+    reader = Reader(connect)
+    source = open_source(str(DATA / "routes.pdf"))
+
+    def stop(record: PageRecord) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        reader.read(source, [2, 3, 4], stop)
+    assert reader.read(source, [2, 3]).troubled == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_an_interrupt_ends_the_wait_for_a_model(server: FakeServer) -> None:
+    asked = threading.Event()
+
+    def never(exchange: Exchange) -> None:
+        asked.set()
+        exchange.wait_for_close(60)
+
+    server.answers["/v1/models"] = never
+    command = [sys.executable, "-c", "from warmwire.cli import main; main()", "ocr", "routes.pdf", "--pages", "2"]
+    with subprocess.Popen([*command, "--model", f"openai:{server.url}#m"], stderr=subprocess.PIPE, cwd=DATA) as child:
+        assert asked.wait(60)
+        started = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, news = child.communicate(timeout=60)
+    assert time.monotonic() - started < SOON
+    assert news.decode().splitlines() == ["warmwire: interrupted"]
+    assert child.returncode == 130
+
+
+def test_one_file_that_breaks_something_costs_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settle = read_module.settle
+
+    def broken(reading: Reading) -> None:
+        if reading.name.endswith("bad.pdf"):
+            raise IndexError("list index out of range")
+        settle(reading)
+
+    monkeypatch.setattr(read_module, "settle", broken)
+    files = [str(tmp_path / name) for name in ("bad.pdf", "good.pdf")]
+    for file in files:
+        Path(file).write_bytes((DATA / "digital.pdf").read_bytes())
+    job = Job(Reader(Busy), Targets(files, str(tmp_path / "out"), Format.MD))
+    assert [job.read(file) for file in files] == [False, True]
+    assert os.listdir(tmp_path / "out") == ["good.md"]
+    assert f"{files[0]}: unexpected IndexError: list index out of range (--debug" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- a model in worker processes
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with fake_server() as made:
+        yield made
+
+
+@contextlib.contextmanager
+def engines(server: FakeServer, jobs: int | None = None) -> Iterator[Engines]:
+    made = Engines(None, f"openai:{server.url}#m", jobs)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def say(text: str) -> list[dict[str, Any]]:
+    return [chunk({"content": text}), chunk({}, "stop")]
+
+
+def test_jobs_are_pages_read_at_once_by_any_model(server: FakeServer) -> None:
+    both = threading.Barrier(2)
+
+    def together(exchange: Exchange) -> None:
+        both.wait(30)
+        exchange.events(say("Words of a page"))
+
+    server.chat(together)
+    with engines(server, jobs=2) as made:
+        reading = _read(made, [2, 3, 4, 7])
+    assert reading.troubled == []
+    assert [page.elements[0].text for page in reading.pages] == ["Words of a page"] * 4
+
+
+def test_other_models_than_pages_run_once_unless_told(server: FakeServer) -> None:
+    with engines(server) as made:
+        assert made.jobs == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the worker in /proc")
+def test_a_worker_that_dies_costs_its_page(server: FakeServer) -> None:
+    def fatal(exchange: Exchange) -> None:
+        server.chat(lambda x: x.events(say("Words of a page")))
+        (worker,) = _workers()
+        os.kill(worker, signal.SIGKILL)
+        exchange.wait_for_close()
+
+    server.chat(fatal)
+    with engines(server) as made:
+        reading = _read(made, [2, 3])
+    assert [page.record.status for page in reading.pages] == [Status.FAILED, Status.OK]
+    assert "died" in reading.pages[0].record.error
+
+
+def test_a_model_in_a_loop_is_cut_off(server: FakeServer) -> None:
+    server.chat(lambda x: x.events(say("over and ")[:1] * 2000))
+    with engines(server) as made, contextlib.closing(made.connect()) as engine, pytest.raises(TruncatedError) as caught:
+        engine.read(WHITE)
+    assert 2500 < len(caught.value.partial) < 5000
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "words"),
+    [
+        ("echo", UsageError, "reads no pages"),
+        ("x.gril", UsageError, "reads no pages"),
+        ("x.gguf", InputError, "no such"),
+    ],
+)
+def test_a_model_that_cannot_read_is_refused_before_any_file(model: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Engines(None, model, None)
+
+
+def test_names_of_page_readers() -> None:
+    assert page_model("pages") == "pages"
+    assert page_model("x.gguf?ctx=9") == "page:x.gguf?ctx=9"
+    assert page_model("page:openai:http://h#m") == "page:openai:http://h#m"
+    with pytest.raises(UsageError, match="unknown model 'page:echo'"):
+        page_model("page:echo")
+
+
+def _read(made: Engines, numbers: list[int]) -> Reading:
+    reader = Reader(made.connect, Options(dpi=36), made.jobs)
+    try:
+        return reader.read(open_source(str(DATA / "routes.pdf")), numbers)
+    finally:
+        reader.close()
+
+
+def _workers() -> list[int]:
+    """The worker processes of this one."""
+    parents = [Path(f"/proc/self/task/{thread}/children") for thread in os.listdir("/proc/self/task")]
+    children = [pid for parent in parents for pid in parent.read_text().split()]
+    return [int(pid) for pid in children if b"host.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]

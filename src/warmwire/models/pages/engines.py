@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from warmwire.layout.page import Box, Region, RegionKind
 from warmwire.models.pages.decode import SpacedDecode
+from warmwire.models.pages.tables import ModelCell
 from warmwire.wire.errors import BackendUnavailableError
 
 Pixels = NDArray[np.uint8]
@@ -162,6 +163,22 @@ class Engines:
             for box, name, score in zip(boxes, names, scores, strict=True)
             if name in _REGIONS
         ]
+
+    def cells(self, image: Pixels) -> list[ModelCell]:
+        """The cells of the picture of one table; none where the table model is not installed."""
+        if self._tables is None or not image.size:
+            return []
+        from rapid_table.table_matcher import TableMatch
+
+        tokens, boxes, _ = self._tables(image)
+        grow = max(image.shape[:2]) / np.array([image.shape[1], image.shape[0]])  # the model pads to a square
+        places = TableMatch().decode_logic_points(tokens)
+        cells = []
+        for (top, bottom, left, right), corners in zip(places, boxes, strict=False):
+            points = np.asarray(corners, np.float64).reshape(-1, 2) * grow
+            left_top, right_bottom = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+            cells.append(ModelCell(top, left, bottom - top + 1, right - left + 1, Box(*left_top, *right_bottom)))
+        return cells
 
     def turn(self, image: Pixels) -> int:
         """By how many degrees (0, 90, 180, 270) the image is turned clockwise from upright."""

@@ -18,6 +18,7 @@ import numpy as np
 from warmwire.layout.doctags import write_elements
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
+from warmwire.layout.tables import Found
 from warmwire.models.base import Report
 from warmwire.models.cpus import cores
 from warmwire.models.images import Image
@@ -35,6 +36,7 @@ from warmwire.models.pages.geometry import (
 )
 from warmwire.models.pages.lines import crop, read_lines, split_at_rules, with_marks
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
+from warmwire.models.pages.tables import model_tables
 
 SAMPLE = 6
 """How many short lines are tried upside down."""
@@ -103,7 +105,10 @@ class PageReader:
         lines = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
         lines = with_marks(lines, find_marks(ink, [line.box for line in lines]))
         regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
-        return None if cancelled.is_set() else Sight(frame, lines, regions, rules)
+        if cancelled.is_set():
+            return None
+        tables = model_tables(straight, lines, regions, rules, _size(boxes), self._engines.cells)
+        return Sight(frame, lines, regions, rules, tables)
 
     def _upright(self, image: Pixels) -> tuple[int, Pixels, Quads]:
         """The page's turn, the page turned back, and its lines.
@@ -140,6 +145,7 @@ class Sight:
     lines: list[Line]
     regions: list[Region]
     rules: list[Box]
+    tables: list[Found]
 
     def report(self) -> dict[str, Any]:
         letters = sum(len(line.text) for line in self.lines)
@@ -155,7 +161,9 @@ class Sight:
 def elements_of(sight: Sight) -> Iterator[list[Element]]:
     """The page's elements in the frame of the image as it came, one by one; the items of a list together."""
     frame = sight.frame
-    elements = structure(sight.lines, frame.width, frame.height, regions=sight.regions, rules=sight.rules)
+    elements = structure(
+        sight.lines, frame.width, frame.height, regions=sight.regions, rules=sight.rules, tables=sight.tables
+    )
     for element in elements:
         element.box = frame.original(element.box) if element.box is not None else None
     for _, chunk in groupby(enumerate(elements), key=lambda pair: -1 if pair[1].kind is Kind.LIST_ITEM else pair[0]):

@@ -43,7 +43,9 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
 
     shape = (length, 1) if level else (1, length)
     close = (1 + length // 6, 3) if level else (3, 1 + length // 6)
-    strokes = cv2.morphologyEx(ink, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
+    swell = (1, 3) if level else (3, 1)  # so that a thin line that is not quite level holds together
+    strokes = cv2.dilate(ink, cv2.getStructuringElement(cv2.MORPH_RECT, swell))
+    strokes = cv2.morphologyEx(strokes, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
     strokes = cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, close))
     _, _, stats, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
     found = []

@@ -30,7 +30,7 @@ from tests.support import (
 from warmwire.host import hangup
 from warmwire.models.base import Finish
 from warmwire.models.echo import EchoModel
-from warmwire.wire.messages import OutBlock, StopReason
+from warmwire.wire.messages import OutBlock, Request, StopReason
 
 Start = Callable[..., HostThread]
 
@@ -422,6 +422,26 @@ def test_a_host_without_memory_for_a_blob_says_so(start: Start, loop_name: str) 
 
 def monkey(runner: Any, allocate: Callable[[int], Any]) -> None:
     runner.allocate = allocate
+
+
+def test_a_client_that_leaves_as_its_request_begins_gives_its_buffers_back(start: Start, loop_name: str) -> None:
+    """Then the answer is cancelled before it has run at all, so nothing inside it can give anything back."""
+    host = start(EchoModel(), loop=loop_name)
+    freed: list[Request] = []
+    request = Request(id="r")
+
+    def begin_and_drop() -> None:
+        host.host.runner.free = freed.append  # type: ignore[method-assign]
+        [session] = host.host._sessions
+        session._begin(request)
+        session.drop()
+
+    with host.peer() as peer:
+        assert peer.ask("x")[1]["type"] == "done"
+        host.call(begin_and_drop)
+        assert peer.at_end()
+    assert eventually(lambda: freed) == [request]
+    wait_outstanding(host, 0)
 
 
 # ---------------------------------------------------------------------- how a model fails

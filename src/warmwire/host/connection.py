@@ -186,6 +186,8 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._transport.pause_reading()
         self._host.hangups.add(self._fd, self.drop)
         self._answer = asyncio.get_running_loop().create_task(self._run(request))
+        # Not in the task: one that is cancelled before it begins runs no line, not even a `finally`.
+        self._answer.add_done_callback(lambda _: self._host.runner.free(request))
 
     async def _run(self, request: R) -> None:
         """Answer one request, then read the next."""
@@ -193,7 +195,6 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             keep = await self._respond(request)
             await self.flushed()
         finally:
-            self._host.runner.free(request)
             self._host.hangups.remove(self._fd, self.drop)
             self._answer = None
         if not keep:

@@ -10,6 +10,7 @@ import struct
 import tracemalloc
 import wave
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from tests.support import random_image
 from warmwire.bridge.bodies import ChatBody, read
 from warmwire.bridge.convert import chat_request, media_in
 from warmwire.bridge.media import Attachments
+from warmwire.cli.ask import _pictures
+from warmwire.documents.source import open_source
 from warmwire.models.images import decode_image
 from warmwire.wire.errors import InvalidRequestError
 from warmwire.wire.messages import Attachment
@@ -60,6 +63,35 @@ def test_images_of_every_depth() -> None:
     assert pixels(data_uri(deep))[0, 0].tolist() == [128, 128, 128]
     assert abs(int(pixels(data_uri(Image.new("CMYK", (8, 8), (0, 0, 0, 0)), "jpeg"))[0, 0, 0]) - 255) < 3
     assert pixels(data_uri(Image.new("RGB", (8, 8), "red"), "webp", lossless=True))[0, 0].tolist() == [255, 0, 0]
+
+
+@pytest.mark.parametrize("kind", ["deep", "narrow", "turned"])
+def test_a_picture_is_the_same_page_for_every_verb(kind: str, tmp_path: Path) -> None:
+    ramp = np.linspace(100, 3000, 60 * 80).reshape(60, 80).astype(np.uint16)
+    options: dict[str, Any] = {"dpi": (204, 98)} if kind == "narrow" else {}
+    picture = Image.fromarray(ramp if kind == "deep" else (ramp >> 4).astype(np.uint8))
+    if kind == "turned":
+        options["exif"] = picture.getexif()
+        options["exif"][0x0112] = 6
+    path = tmp_path / "x.png"
+    picture.save(path, **options)
+    uri = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+    source = open_source(str(path))
+    page = source.page(0).render(72)
+    source.close()
+    (asked,) = _pictures([str(path)])
+    assert np.array_equal(pixels(uri), page)
+    assert np.array_equal(asked, page)
+    assert np.ptp(page) > 150  # 12 bits of 16 are no black page
+
+
+def test_square_pixels_are_paid_for() -> None:
+    attachments = Attachments()
+    picture = data_uri(Image.new("L", (4000, 2500)), dpi=(204, 98))
+    for _ in range(2):
+        attachments.add_image(picture, "here")
+    with pytest.raises(InvalidRequestError, match="all of them 134217728"):
+        attachments.add_image(picture, "here")
 
 
 def test_an_image_is_upright() -> None:

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image as Pil
 
-from warmwire.client import InputError
-from warmwire.documents.images import decode
-from warmwire.documents.source import MAX_PIXELS, open_source
+from warmwire.client import MAX_PIXELS, InputError, decode_picture
+from warmwire.documents.source import open_source
 from warmwire.layout.page import Box
 from warmwire.wire.messages import MAX_FRAME
 
@@ -77,7 +76,7 @@ MODES = {
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_kind_of_picture_becomes_the_same_pixels(mode: str) -> None:
-    check_corner(decode(MODES[mode]()))
+    check_corner(decode_picture(MODES[mode]()))
 
 
 T = Pil.Transpose
@@ -122,11 +121,11 @@ def test_oblong_pixels_are_made_square(tmp_path: Path) -> None:
 
 def test_a_nearly_even_deep_page_is_not_stretched_into_ink() -> None:
     noise = np.random.default_rng(1).integers(64000, 65000, (40, 40)).astype(np.uint16)
-    assert decode(Pil.fromarray(noise)).min() > 240
+    assert decode_picture(Pil.fromarray(noise)).min() > 240
 
 
 def test_pictures_over_the_cap_are_made_smaller() -> None:
-    pixels = decode(Pil.new("L", (MAX_PIXELS // 1000, 2000), 255))
+    pixels = decode_picture(Pil.new("L", (MAX_PIXELS // 1000, 2000), 255))
     assert pixels.shape[0] * pixels.shape[1] <= MAX_PIXELS
     assert 3 * MAX_PIXELS <= MAX_FRAME
 

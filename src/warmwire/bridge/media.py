@@ -19,8 +19,10 @@ from warmwire.client import (
     MAX_ATTACHMENT_BYTES,
     MAX_ATTACHMENTS,
     MAX_FRAME,
+    MAX_PIXELS,
     Attachment,
     InvalidRequestError,
+    decode_picture,
     image_attachment,
 )
 
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 _FORMATS: Final = ("PNG", "JPEG", "WEBP", "GIF")
-_MAX_PIXELS: Final = MAX_FRAME // 3
-"""Most pixels of one picture: as RGB it must fit in one frame of the wire."""
 
 _SAMPLE: Final = 4
 """Bytes of one sample on the wire, a float32."""
@@ -51,16 +51,17 @@ class Attachments:
         name = self._next_id("image", where)
         picture = _open(_data_of(uri, where), where)
         width, height = picture.size
-        if width * height > _MAX_PIXELS:
+        if width * height > MAX_PIXELS:
             raise InvalidRequestError(
-                f"{where}: the image is {width}x{height}; at most {_MAX_PIXELS} pixels can be sent, make it smaller"
+                f"{where}: the image is {width}x{height}; at most {MAX_PIXELS} pixels can be sent, make it smaller"
             )
         self._charge(width * height * 3, where)
         try:
-            upright = _to_rgb(picture)
+            pixels = decode_picture(picture)
         except Exception as error:  # Pillow's readers raise whatever the bytes make their parsing meet
             raise InvalidRequestError(f"{where}: the image cannot be decoded ({error})") from None
-        self.found.append(image_attachment(name, upright))
+        self._charge(pixels.nbytes - width * height * 3, where)  # pixels that are not square are made so
+        self.found.append(image_attachment(name, pixels))
         return name
 
     def add_audio(self, data: str, format: str, where: str) -> str:
@@ -134,21 +135,6 @@ def _open(data: bytes, where: str) -> Picture:
         raise InvalidRequestError(f"{where}: the image is far too large; make it smaller") from None
     except Exception:  # whatever the bytes make the parsers meet
         raise InvalidRequestError(f"{where}: this is no PNG, JPEG, WebP or GIF image") from None
-
-
-def _to_rgb(picture: Picture) -> Picture:
-    """Upright, on white where it is transparent, 8 bits."""
-    from PIL import Image, ImageOps
-
-    picture.load()
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode.startswith("I"):
-        upright = Image.fromarray((np.clip(np.asarray(upright), 0, 0xFFFF) >> 8).astype(np.uint8))
-    if upright.has_transparency_data:
-        layer = upright.convert("RGBA")
-        upright = Image.new("RGB", layer.size, "white")
-        upright.paste(layer, mask=layer.getchannel("A"))
-    return upright.convert("RGB")
 
 
 def _pcm(raw: bytes, width: int) -> NDArray[np.float32]:

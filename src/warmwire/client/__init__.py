@@ -6,7 +6,7 @@ from warmwire.client.grall import GrallClient, GrallStream
 from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
 from warmwire.client.sync import Client, Stream
 from warmwire.client.tasks import HostStatus
-from warmwire.models.images import image_attachment
+from warmwire.models.images import MAX_PIXELS, decode_picture, fit_scale, image_attachment
 from warmwire.models.textstream import StopStrings
 from warmwire.wire.errors import (
     AttachmentError,
@@ -56,6 +56,7 @@ __all__ = [
     "MAX_ATTACHMENT_BYTES",
     "MAX_FRAME",
     "MAX_IMAGE_AXIS",
+    "MAX_PIXELS",
     "PROMPT_PAGE",
     "Answer",
     "AsyncClient",
@@ -104,7 +105,9 @@ __all__ = [
     "UsageError",
     "WarmwireError",
     "WireVersionError",
+    "decode_picture",
     "dial",
+    "fit_scale",
     "image_attachment",
     "image_block",
     "text_block",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from warmwire.client import InputError
-from warmwire.documents.source import Image, PageText, fit_scale
+from warmwire.client import InputError, fit_scale
+from warmwire.documents.source import Image, PageText
 
 if TYPE_CHECKING:
     from warmwire.documents.pdf_frame import Frame

@@ -14,15 +14,11 @@ from typing import BinaryIO, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.client import MAX_IMAGE_AXIS, InputError
+from warmwire.client import InputError
 from warmwire.layout.page import Box, Line
 
 Image = NDArray[np.uint8]
 """Pixels: shape (height, width, 3), uint8, RGB."""
-
-MAX_PIXELS: Final = (64 << 20) // 3
-"""Most pixels of a page's picture: three bytes each, they have to fit one frame of the wire. Larger pages are read
-smaller."""
 
 MAX_PIPED: Final = 1 << 30
 """Most bytes of a document taken from standard input or a pipe."""
@@ -127,10 +123,3 @@ def _open(name: str, data: Path | bytes, head: bytes, password: str) -> Source:
     from warmwire.documents.images import ImageSource
 
     return ImageSource(name, data)
-
-
-def fit_scale(width: float, height: float, scale: float) -> float:
-    """`scale`, or less where `width` by `height` times it would be over a cap of the wire."""
-    room = 0.998 * MAX_PIXELS  # each axis is rounded up to whole pixels afterwards
-    largest = min((room / (width * height)) ** 0.5, (MAX_IMAGE_AXIS - 1) / max(width, height))
-    return float(min(scale, largest))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from warmwire.layout.doctags import Parser, parse
+from warmwire.layout.doctags import parse
 from warmwire.models.markov import Generation, load
 from warmwire.wire.errors import WarmwireError
 from warmwire.wire.frames import FrameReader, encode_frame, pour
@@ -190,15 +190,7 @@ def read_answer(parts: Iterator[bytes]) -> tuple[list[Any], str]:
 
 
 def read_doctags(parts: Iterator[bytes]) -> tuple[list[Any], str]:
-    text = b"".join(parts).decode("utf-8", "replace")
-    rng = random.Random(len(text))
-    parser, found = Parser(), []
-    for part in pieces(text, rng):
-        found += parser.feed(part)
-    found += parser.close()
-    if found != parse(text):
-        raise Wrong("DocTags in pieces are not the DocTags as a whole")
-    return found, "end"
+    return list(parse(b"".join(parts).decode("utf-8", "replace"))), "end"
 
 
 def read_commands(parts: Iterator[bytes]) -> tuple[list[Any], str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmwire.layout import doctags_tokens as tokens
-from warmwire.layout.doctags import Parser, parse, write_page
+from warmwire.layout.doctags import parse, write_page
 from warmwire.layout.page import Cell, Element, Kind, Table
 
 TAGS = [*tokens.BLOCKS, *tokens.LISTS, "doctag", "key_value_region", *tokens.CELLS, "loc_7", "loc_499"]
@@ -39,15 +39,6 @@ def test_no_text_raises_or_loses_anything(text: str) -> None:
 def test_every_word_between_tags_is_kept_exactly_once(text: str) -> None:
     bare = tokens.TAG.sub(lambda m: " " if tokens.is_tag(m["name"]) else m[0], text)
     assert words(parse(text)) == Counter(bare.split())
-
-
-@given(soup, st.data())
-def test_pieces_give_the_same_elements_as_the_whole(text: str, data: st.DataObject) -> None:
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
-    parser, found = Parser(), []
-    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
-        found += parser.feed(text[start:end])
-    assert [*found, *parser.close()] == parse(text)
 
 
 prose = (

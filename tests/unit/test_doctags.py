@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warmwire.layout.doctags import Parser, parse, write_element, write_elements, write_page
+from warmwire.layout.doctags import parse, write_element, write_elements, write_page
 from warmwire.layout.page import Box, Cell, Element, Kind, Table
 
 
@@ -190,9 +190,16 @@ def test_reads_what_docling_core_writes() -> None:
     assert found == [(Kind.TITLE, "Report"), (Kind.LIST_ITEM, "first"), (Kind.HEADING, "Part")]
 
 
-def test_pieces_come_out_as_soon_as_they_are_complete() -> None:
-    parser = Parser()
-    assert parser.feed("<title>A re") == []
-    assert [e.text for e in parser.feed("port</title><te")] == ["A report"]
-    assert parser.feed("xt>End") == []
-    assert [e.text for e in parser.close()] == ["End"]
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<text>Tea</te", ["Tea"]),
+        ("<text>Tea</", ["Tea</"]),
+        ("<text>Tea<loc_1", ["Tea"]),
+        ("<text>a<b", ["a<b"]),
+        ("<text>Tea<" + "t" * 80, ["Tea<" + "t" * 80]),
+        ("a<text", ["a<text"]),
+    ],
+)
+def test_a_tag_cut_off_by_the_end_is_dropped_where_there_were_tags(text: str, found: list[str]) -> None:
+    assert [element.text for element in parse(text)] == found

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from warmwire.layout.doctags_otsl import write_table
-from warmwire.layout.doctags_parser import Parser, parse
+from warmwire.layout.doctags_parser import parse
 from warmwire.layout.doctags_tokens import GRID, MAX_LEVEL, TAG, is_tag
 from warmwire.layout.page import Box, Element, Kind
 
-__all__ = ["GRID", "Parser", "parse", "write_element", "write_elements", "write_page"]
+__all__ = ["GRID", "parse", "write_element", "write_elements", "write_page"]
 
 
 def write_page(elements: Iterable[Element], width: float, height: float) -> str:

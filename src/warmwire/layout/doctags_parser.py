@@ -31,8 +31,7 @@ def parse(text: str, width: float = GRID, height: float = GRID) -> list[Element]
     Boxes are scaled from the grid to a page of `width` by `height`. A caption written inside a table or a picture
     comes right before it. An element without text is dropped unless it is a picture, a check box or a table.
     """
-    parser = Parser(width, height)
-    return [*parser.feed(text), *parser.close()]
+    return _Parser(width, height).read(text)
 
 
 @dataclass(slots=True)
@@ -71,13 +70,11 @@ class _Open:
         return joined.strip("\n") if self.kind is Kind.CODE else joined.strip()
 
 
-class Parser:
-    """`parse` for an answer that arrives in pieces: `feed` and `close` return the elements that are complete."""
+class _Parser:
+    """What is open at one place of the answer, and what is done."""
 
     def __init__(self, width: float = GRID, height: float = GRID) -> None:
         self._scale = width / GRID, height / GRID
-        self._held = ""
-        self._seen_tag = False
         self._in_pairs = False
         self._last = ""
         self._lists: list[str] = []
@@ -85,30 +82,8 @@ class Parser:
         self._parent: _Open | None = None
         self._done: list[Element] = []
 
-    def feed(self, text: str) -> list[Element]:
-        """Read a piece; a tag may be cut anywhere between two pieces."""
-        text = self._held + text
-        cut = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
-        if cut < 0 or ">" in text[cut:]:
-            cut = len(text)
-        self._held = text[cut:]
-        self._read(text[:cut])
-        return self._take()
-
-    def close(self) -> list[Element]:
-        """Read the end of the answer. A tag cut off by it is dropped, if there were tags before."""
-        cut = _CUT_TAG.fullmatch(self._held)
-        if not (cut and self._seen_tag and _starts_tag(cut[1])):
-            self._open.add(self._held)
-        self._held = ""
-        self._flush()
-        return self._take()
-
-    def _take(self) -> list[Element]:
-        done, self._done = self._done, []
-        return done
-
-    def _read(self, text: str) -> None:
+    def read(self, text: str) -> list[Element]:
+        """The elements of the whole answer. A tag cut off by its end is dropped, if there were tags before."""
         at = 0
         for match in TAG.finditer(text):
             name = match["name"]
@@ -116,13 +91,17 @@ class Parser:
                 continue
             self._open.add(text[at : match.start()])
             at = match.end()
-            self._seen_tag = True
             if match["close"]:
                 self._end(name)
             else:
                 self._begin(name)
             self._last = match[0]
+        cut = _CUT_TAG.search(text, max(at, len(text) - _LONGEST_TAG))
+        if cut and at and _starts_tag(cut[1]):
+            text = text[: cut.start()]
         self._open.add(text[at:])
+        self._flush()
+        return self._done
 
     def _is_tag_here(self, name: str, adjacent: bool) -> bool:
         """Whether `<name>` is a tag at this place, not a word of the text; `adjacent` to the tag before it."""

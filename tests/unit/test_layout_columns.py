@@ -38,6 +38,20 @@ def test_a_short_heading_below_both_columns_opens_what_follows() -> None:
     assert texts(found) == [*_joined(PROSE, OTHER), "Results", after.text]
 
 
+def test_a_narrow_section_below_both_columns_is_read_after_them() -> None:
+    """Nothing of it reaches into the gutter, so only its heading tells that the columns have ended."""
+    section = [line(50, 200, "Rules", 14, True), line(50, 224, "Wash your hands"), line(50, 238, "Use pencils only")]
+    for right in (OTHER, OTHER[:-1]):
+        found = structure([*lines(50, 100, PROSE), *lines(320, 100, right), *section], WIDTH, HEIGHT)
+        assert texts(found)[:3] == [*_joined(PROSE, right), "Rules"]
+
+
+def test_a_heading_far_down_a_long_column_stays_in_it() -> None:
+    left = [*lines(50, 100, PROSE * 2), line(50, 290, "Rules", 14, True), *lines(50, 314, OTHER)]
+    found = texts(structure([*left, *lines(320, 100, OTHER)], WIDTH, HEIGHT))
+    assert found == [*_joined(PROSE * 2), "Rules", *_joined(OTHER, OTHER)]
+
+
 def test_the_last_lines_of_a_long_column_are_not_taken_for_what_follows() -> None:
     left = lines(50, 100, PROSE * 2)
     footnote = line(50, 240, "1 A note over more than half of the width, so that it reaches into the gutter", 8)

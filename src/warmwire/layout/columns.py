@@ -113,6 +113,7 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
     if not left or not right:
         return None
     above, below = list(above), list(below)
+    _yield_section(left, right, below, size)
     if below:
         _yield_headings(left, right, below, size)
     if not left:
@@ -127,6 +128,21 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
     if not _is_column(shared_right, size) or _reads_across(shared_left, shared_right):
         return None
     return _Gutter(height * min(width, 4 * size), above, left, right, below)
+
+
+def _yield_section(left: list[Item], right: list[Item], below: list[Item], size: float) -> None:
+    """Move what follows columns that end side by side to what is below, if it begins with a heading.
+
+    It may be narrow enough to lie under the left column alone, and is still read after the right one.
+    """
+    foot = max(box_of(item).bottom for item in right)
+    for i in range(1, len(left)):
+        if box_of(left[i - 1]).bottom > foot + 3 * size:
+            return  # the left column goes on: the right one is what follows it
+        if box_of(left[i]).top > foot and _heads(left[i], size):
+            below[:0] = left[i:]
+            del left[i:]
+            return
 
 
 def _yield_headings(left: list[Item], right: list[Item], below: list[Item], size: float) -> None:

@@ -87,18 +87,28 @@ def _lattice(strokes: Sequence[Box], size: float) -> _Lattice | None:
     ys = _edges([stroke.centre[1] for stroke in levels], outer.top, outer.bottom, size)
     if not 3 <= len(xs) <= MAX_EDGES or not 2 <= len(ys) <= MAX_EDGES:
         return None
-    drawn_levels = [
-        [
-            _drawn([(s.left, s.right) for s in levels if abs(s.centre[1] - y) < 0.4 * size], a, b)
-            for a, b in pairwise(xs)
-        ]
-        for y in ys
-    ]
-    drawn_uprights = [
-        [_drawn([(s.top, s.bottom) for s in uprights if abs(s.centre[0] - x) < 0.4 * size], a, b) for x in xs]
-        for a, b in pairwise(ys)
-    ]
-    return _Lattice(xs, ys, drawn_levels, drawn_uprights)
+    ys = _real(ys, xs, [(stroke.centre[1], stroke.left, stroke.right) for stroke in levels], size)
+    xs = _real(xs, ys, [(stroke.centre[0], stroke.top, stroke.bottom) for stroke in uprights], size)
+    drawn_levels = [_borders(y, xs, [(s.centre[1], s.left, s.right) for s in levels], size) for y in ys]
+    drawn_uprights = [_borders(x, ys, [(s.centre[0], s.top, s.bottom) for s in uprights], size) for x in xs]
+    return _Lattice(xs, ys, drawn_levels, [list(row) for row in zip(*drawn_uprights, strict=True)])
+
+
+def _real(
+    edges: list[float], across: Sequence[float], strokes: Sequence[tuple[float, float, float]], size: float
+) -> list[float]:
+    """Edges with the border of at least one place drawn, and the outermost: a dash in the text is no edge."""
+    inner = [edge for edge in edges[1:-1] if any(_borders(edge, across, strokes, size))]
+    return [edges[0], *inner, edges[-1]]
+
+
+def _borders(
+    edge: float, across: Sequence[float], strokes: Sequence[tuple[float, float, float]], size: float
+) -> list[bool]:
+    """For each place along `edge`, between two of the edges `across`, whether its border is drawn; strokes are
+    (place across the edge, start, end along it)."""
+    along = [(start, end) for place, start, end in strokes if abs(place - edge) < 0.4 * size]
+    return [_drawn(along, start, end) for start, end in pairwise(across)]
 
 
 def _edges(places: Sequence[float], low: float, high: float, size: float) -> list[float]:

@@ -33,9 +33,9 @@ def ink_of(image: NDArray[np.uint8], size: float) -> Ink:
 
 def find_rules(ink: Ink, size: float) -> list[Box]:
     """Ruling lines of an upright page as thin boxes: long, thin, straight, level or upright."""
-    length = max(12, round(1.6 * size))
+    high, long = max(12, round(1.6 * size)), max(20, round(3 * size))  # letters are longer level than upright
     thick = max(4.0, 0.3 * size)
-    return [*_rules(ink, length, thick, level=True), *_rules(ink, length, thick, level=False)][:MAX_RULES]
+    return [*_rules(ink, long, thick, level=True), *_rules(ink, high, thick, level=False)][:MAX_RULES]
 
 
 def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) -> list[Box]:

@@ -201,6 +201,26 @@ def test_a_model_in_a_loop_is_cut_off(server: FakeServer) -> None:
     assert 2500 < len(caught.value.partial) < 5000
 
 
+@pytest.mark.parametrize(("pieces", "loop"), [(["I ", "see"], False), (["over ", "and "], True)], ids=["sees", "loops"])
+def test_any_gguf_with_eyes_reads_pages_in_a_worker(tmp_path: Path, pieces: list[str], loop: bool) -> None:
+    pytest.importorskip("xllamacpp")
+    from tests import tiny_gguf
+
+    model = tiny_gguf.text_model(tmp_path / "seeing-Q8_0.gguf", pieces, loop=loop, context=8192)
+    tiny_gguf.projector(tmp_path / "mmproj-seeing-F16.gguf", model)
+    made = Engines(None, str(model), None)
+    try:
+        (page,) = _read(made, [2]).pages
+    finally:
+        made.close()
+    if loop:
+        assert page.record.status is Status.PARTIAL
+        assert "cut" in page.record.error
+        assert 2500 < len(page.elements[0].text) < 5000
+    else:
+        assert page.elements[0].text == "I see"
+
+
 @pytest.mark.parametrize(
     ("model", "error", "words"),
     [

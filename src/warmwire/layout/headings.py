@@ -14,8 +14,10 @@ from warmwire.layout.page import Box
 from warmwire.layout.paragraphs import Paragraph
 from warmwire.layout.rows import is_value
 
-LARGER = 1.14
+LARGER = 1.18
 """A paragraph this much larger than the body is set apart by its size alone (recognised sizes are rough)."""
+NUMBERED = 1.07
+"""... and one that opens with a section number when it is that much larger."""
 TITLE = 1.5
 """The largest text of a page is its title from this size on."""
 _LEVELS = (1.27, 1.1)
@@ -43,6 +45,8 @@ def is_heading(paragraph: Paragraph, following: Paragraph | None, size: float, t
     backed = any(paragraph.box.intersection(box) >= 0.6 * paragraph.box.area for box in titles)
     if ":" in text and is_value(text.split(":", 1)[1]):  # a label and its value
         return False
+    if ratio >= NUMBERED and _NUMBER.match(text):
+        return not text[-1].isdigit()  # a line of a table of contents
     if paragraph.bold:
         return following is None or not following.bold or backed
     return backed and ratio >= 1.07

@@ -93,13 +93,23 @@ def read_lines(
 
 
 def _sizes(inks: Sequence[Ink], readings: Sequence[Reading]) -> list[float]:
-    """The font size of each line in its picture's pixels. Ink of a neighbouring line makes one look larger than its
-    small letters can be; how high those are for their size is learned from the page's long lines."""
+    """The font size of each line in its picture's pixels.
+
+    How tall all ink stands is misled by a neighbouring line's ink, and by grain that hides the few letters which
+    reach down. How high the small letters stand is not, so it bounds the size; their share of it is learned from the
+    page's long lines.
+    """
     long = [
         ink.size / ink.core for ink, reading in zip(inks, readings, strict=True) if ink.core and len(reading.text) > 12
     ]
     ratio = median(long) if long else 0.0
-    return [min(ink.size, 1.08 * ratio * ink.core) if ratio else ink.size for ink in inks]
+    sizes = []
+    for ink, reading in zip(inks, readings, strict=True):
+        small = sum(char.islower() for char in reading.text)
+        low = 0.94 * ratio * ink.core if small >= 12 and small > 0.7 * len(reading.text) else 0.0
+        high = 1.06 * ratio * ink.core if ratio else ink.size
+        sizes.append(max(low, min(high, ink.size)))
+    return sizes
 
 
 def with_marks(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line]:

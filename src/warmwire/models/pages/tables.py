@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.layout.alignment import aligned_table
+from warmwire.layout.alignment import MIN_GAP, aligned_table
 from warmwire.layout.grids import grid_tables
 from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.rows import rows_of
 from warmwire.layout.tables import Found, Slot, build
 
 MIN_SCORE = 0.6
@@ -58,7 +60,7 @@ def model_tables(
         aligned = aligned_table(inside, size, seen=[box])
         if aligned is not None and len(aligned.used) >= MIN_FIT * len(inside) and _is_plain(aligned):
             continue
-        table = _table(_cells(image, box, ask), inside, box)
+        table = _table(_cells(image, box, ask), inside, box, size)
         if table is not None:
             found.append(table)
     return found
@@ -96,7 +98,7 @@ def _cells(image: NDArray[np.uint8], box: Box, ask: Callable[[NDArray[np.uint8]]
     ]
 
 
-def _table(cells: Sequence[ModelCell], lines: Sequence[Line], box: Box) -> Found | None:
+def _table(cells: Sequence[ModelCell], lines: Sequence[Line], box: Box, size: float) -> Found | None:
     rows = max((cell.row + cell.rowspan for cell in cells), default=0)
     columns = max((cell.column + cell.colspan for cell in cells), default=0)
     if rows < 2 or columns < 2 or rows * columns > MAX_PLACES:
@@ -109,6 +111,9 @@ def _table(cells: Sequence[ModelCell], lines: Sequence[Line], box: Box) -> Found
         if shares[best] >= 0.4:
             fitting += 1
             slots[best].lines.append(line)
+    sides = (pair for slot in slots for row in rows_of(slot.lines) for pair in pairwise(row))
+    if any(right.box.left - left.box.right > MIN_GAP * size for left, right in sides):
+        return None  # texts apart from each other in one cell: the model missed a column
     if fitting < MIN_FIT * len(lines) or sum(bool(slot.lines) for slot in slots) < 0.5 * len(slots):
         return None
     return build(slots, rows, columns, box)

@@ -25,6 +25,9 @@ from warmwire.layout.tables import Found
 MAX_PICTURE_TEXT = 0.25
 """A figure with more of its area under text is no picture: the layout model took text for one."""
 
+MIN_PROSE = 60
+"""Letters outside of tables from which these, and not all, tell the size of the body: tables are often set smaller."""
+
 Part = Paragraph | Element
 
 
@@ -57,6 +60,9 @@ def structure(
     items += [Element(Kind.PICTURE, box=picture) for picture in pictures]
     seen = [region.box for region in regions if region.kind is RegionKind.TABLE and region.score >= 0.5]
     parts = [part for column in columns(items, size, seen) for part in _parts(column, size)]
+    prose = [line for part in parts if isinstance(part, Paragraph) for line in part.lines]
+    if sum(len(line.text) for line in prose) >= MIN_PROSE:
+        size = body_size(prose)
     body = _Classifier(parts, height, size, regions, rules, compounds_of([line.text for line in lines])).elements()
     inner = [line for line in page.text if id(line) in labels]
     return [

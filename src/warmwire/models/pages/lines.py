@@ -107,7 +107,7 @@ def _sizes(inks: Sequence[Ink], readings: Sequence[Reading]) -> list[float]:
     for ink, reading in zip(inks, readings, strict=True):
         small = sum(char.islower() for char in reading.text)
         low = 0.94 * ratio * ink.core if small >= 12 and small > 0.7 * len(reading.text) else 0.0
-        high = 1.06 * ratio * ink.core if ratio else ink.size
+        high = 1.06 * ratio * ink.core if ratio and len(reading.text) >= 5 else ink.size
         sizes.append(max(low, min(high, ink.size)))
     return sizes
 

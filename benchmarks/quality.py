@@ -81,9 +81,9 @@ def page_of(report: dict[str, Any], timings: dict[str, Timing]) -> str:
         [
             "# How well pages are read",
             "",
-            "Written by `make quality` (`benchmarks/quality.py`), which reads made documents with known text the way",
-            "`warmwire ocr` does. `cer` is the share of wrong letters; `order`, `headings`, `lists`, `tables` are shares of",
-            "what is right; `overall` weighs them 0.45, 0.2, 0.1, 0.1 and 0.15, without what a document lacks.",
+            "Written by `make quality` (`benchmarks/quality.py`), which reads made documents with known text as",
+            "`warmwire ocr` does. `cer` is the share of wrong letters; `order`, `headings`, `lists` and `tables` are",
+            "shares of what is right; `overall` weighs them 0.45, 0.2, 0.1, 0.1 and 0.15, without what a document lacks.",
             "Seconds are for a page that a model reads, on one worker.",
             "",
             f"Mean overall **{total['overall']:.4f}**, lowest {files[lowest]['overall']:.4f} ({lowest}), "

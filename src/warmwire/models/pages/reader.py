@@ -38,6 +38,8 @@ from warmwire.models.pages.lines import crop, read_lines, split_at_rules, with_m
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
 
+MIN_CONFIDENCE = 0.55
+"""A page read with less is not in a script the recogniser knows; its letters would be noise, so none are given."""
 SAMPLE = 6
 """How many short lines are tried upside down."""
 
@@ -74,7 +76,8 @@ class PageReader:
         """Emit the page as DocTags, element by element, places in the frame of `image`.
 
         `prompt` and `max_tokens` do not apply. The report has `confidence` (0 to 1, the mean over letters), `turn`
-        (degrees clockwise the page lay), `skew` (degrees) and `lines`.
+        (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, the lines seen that are in a script
+        the recogniser does not know or too poor to read.
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
@@ -89,7 +92,7 @@ class PageReader:
 
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
         """Run the models over a page; None when cancelled meanwhile."""
-        turn, page, quads = self._upright(image[:, :, ::-1])
+        turn, page, quads = self._upright(np.ascontiguousarray(image[:, :, ::-1]))
         if cancelled.is_set():
             return None
         frame = Frame(turn, checked_skew(page, skew_of(quads)), page.shape[1], page.shape[0])
@@ -103,12 +106,15 @@ class PageReader:
             return None
         quads, boxes = split_at_rules(quads, boxes, rules)
         lines = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
+        unread = len(boxes) - len(lines)
+        if lines and _confidence(lines) < MIN_CONFIDENCE:
+            lines, unread = [], len(boxes)
         lines = with_marks(lines, find_marks(ink, [line.box for line in lines]))
         regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
         if cancelled.is_set():
             return None
         tables = model_tables(straight, lines, regions, rules, _size(boxes), self._engines.cells)
-        return Sight(frame, lines, regions, rules, tables)
+        return Sight(frame, lines, regions, rules, tables, unread)
 
     def _upright(self, image: Pixels) -> tuple[int, Pixels, Quads]:
         """The page's turn, the page turned back, and its lines.
@@ -146,15 +152,15 @@ class Sight:
     regions: list[Region]
     rules: list[Box]
     tables: list[Found]
+    unread: int
 
     def report(self) -> dict[str, Any]:
-        letters = sum(len(line.text) for line in self.lines)
-        confidence = sum(line.confidence * len(line.text) for line in self.lines) / letters if letters else 0.0
         return {
-            "confidence": round(confidence, 4),
+            "confidence": round(_confidence(self.lines), 4),
             "turn": self.frame.turn,
             "skew": round(self.frame.skew, 2),
             "lines": len(self.lines),
+            "unread": self.unread,
         }
 
 
@@ -168,6 +174,12 @@ def elements_of(sight: Sight) -> Iterator[list[Element]]:
         element.box = frame.original(element.box) if element.box is not None else None
     for _, chunk in groupby(enumerate(elements), key=lambda pair: -1 if pair[1].kind is Kind.LIST_ITEM else pair[0]):
         yield [element for _, element in chunk]
+
+
+def _confidence(lines: Sequence[Line]) -> float:
+    """The mean over letters, 0 to 1; 0 without any."""
+    letters = sum(len(line.text) for line in lines)
+    return sum(line.confidence * len(line.text) for line in lines) / letters if letters else 0.0
 
 
 def _size(boxes: Sequence[Box]) -> float:

@@ -83,8 +83,8 @@ def page_of(report: dict[str, Any], timings: dict[str, Timing]) -> str:
             "",
             "Written by `make quality` (`benchmarks/quality.py`), which reads made documents with known text as",
             "`warmwire ocr` does. `cer` is the share of wrong letters; `order`, `headings`, `lists` and `tables` are",
-            "shares of what is right; `overall` weighs them 0.45, 0.2, 0.1, 0.1 and 0.15, without what a document lacks.",
-            "Seconds are for a page that a model reads, on one worker.",
+            "shares of what is right; `overall` weighs them 0.45, 0.2, 0.1, 0.1 and 0.15, without what a document",
+            "lacks. Seconds are for a page that a model reads, on one worker.",
             "",
             f"Mean overall **{total['overall']:.4f}**, lowest {files[lowest]['overall']:.4f} ({lowest}), "
             f"text that must not appear: {total['leaks']}, documents missing: {total['missing']}. "

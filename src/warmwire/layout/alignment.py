@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
@@ -22,17 +23,17 @@ MIN_GAP = 0.7
 """Narrowest white between two columns, in units of the body size."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class _Row:
     """Cells from left to right; each is one line made of runs that stand close."""
 
     cells: list[list[Line]]
 
-    @property
+    @cached_property
     def box(self) -> Box:
-        return bounds(run.box for cell in self.cells for run in cell)
+        return bounds(self.boxes)
 
-    @property
+    @cached_property
     def boxes(self) -> list[Box]:
         return [bounds(run.box for run in cell) for cell in self.cells]
 

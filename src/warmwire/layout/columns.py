@@ -110,7 +110,7 @@ def _gutters_at(ordered: list[Item], x: float, size: float) -> list[_Gutter]:
 def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float, size: float) -> _Gutter | None:
     left = [item for item in stretch if box_of(item).right <= x]
     right = [item for item in stretch if box_of(item).left >= x]
-    if not left or not right:
+    if len(left) + len(right) < 3 or not left or not right:
         return None
     above, below = list(above), list(below)
     _yield_section(left, right, below, size)

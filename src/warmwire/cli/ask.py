@@ -36,7 +36,7 @@ def ask(
     from warmwire.cli.reach import reach
     from warmwire.cli.stdin import STDIN, piped, read_text
     from warmwire.client import StopReason, UsageError
-    from warmwire.client.shared import ask_request
+    from warmwire.client.shared import AskOptions, ask_request
 
     files = [str(file) for file in image or []]
     if [prompt, *files].count(STDIN) > 1:
@@ -45,8 +45,8 @@ def ask(
         prompt = read_text()
     elif STDIN not in files and piped() and (text := read_text()):
         prompt = f"{text.rstrip()}\n\n{prompt}"
-    request = ask_request(prompt, _pictures(files), system or None, max_tokens, temperature)
-    request.thinking = thinking
+    options: AskOptions = {"images": _pictures(files), "system": system or None, "thinking": thinking}
+    request = ask_request(prompt, {**options, "max_tokens": max_tokens, "temperature": temperature})
     request.response_format = _response_format(json_schema)
     with reach(socket) as client, client.generate(request) as stream:
         _print(stream)

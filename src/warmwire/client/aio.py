@@ -13,9 +13,9 @@ import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
-from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, ask_request, failure
+from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, AskOptions, ask_request, failure
 from warmwire.client.tasks import (
     HostStatus,
     read_events_async,
@@ -55,17 +55,9 @@ class AsyncClient:
         if self._conn is None:
             self._conn = _AsyncConn(await connect_async(self._addr, wait=self._wait))
 
-    async def ask(
-        self,
-        prompt: str,
-        *,
-        images: Sequence[Any] = (),
-        system: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-    ) -> AsyncStream:
-        """Send one prompt, with images as arrays or PIL images; see `generate`."""
-        return await self.generate(ask_request(prompt, images, system, max_tokens, temperature))
+    async def ask(self, prompt: str, **options: Unpack[AskOptions]) -> AsyncStream:
+        """Send one prompt, with images, sound, tools and limits as `AskOptions` says; see `generate`."""
+        return await self.generate(ask_request(prompt, options))
 
     async def generate(self, request: Request) -> AsyncStream:
         """Send a request; its answer is the stream. Raises as `Client.generate`."""

@@ -15,9 +15,9 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
-from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, ask_request, failure
+from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, AskOptions, ask_request, failure
 from warmwire.client.tasks import HostStatus, read_events, read_status, run_task, wait_ready
 from warmwire.transport.conn import Conn
 from warmwire.transport.dial import DIAL_WAIT, connect
@@ -54,17 +54,9 @@ class Client:
         if self._conn is None:
             self._conn = Conn(connect(self._addr, wait=self._wait))
 
-    def ask(
-        self,
-        prompt: str,
-        *,
-        images: Sequence[Any] = (),
-        system: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-    ) -> Stream:
-        """Send one prompt, with images as arrays or PIL images; see `generate`."""
-        return self.generate(ask_request(prompt, images, system, max_tokens, temperature))
+    def ask(self, prompt: str, **options: Unpack[AskOptions]) -> Stream:
+        """Send one prompt, with images, sound, tools and limits as `AskOptions` says; see `generate`."""
+        return self.generate(ask_request(prompt, options))
 
     def generate(self, request: Request) -> Stream:
         """Send a request; its answer is the stream.

@@ -5,12 +5,13 @@ And the one way from a picture file to such an array, so that the same file is t
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.wire.errors import InvalidRequestError
+from warmwire.wire.errors import InputError, InvalidRequestError
 from warmwire.wire.messages import MAX_FRAME, MAX_IMAGE_AXIS, Attachment
 
 if TYPE_CHECKING:
@@ -74,6 +75,21 @@ def fit_scale(width: float, height: float, scale: float) -> float:
     room = 0.998 * MAX_PIXELS  # each axis is rounded up to whole pixels afterwards
     largest = min((room / (width * height)) ** 0.5, (MAX_IMAGE_AXIS - 1) / max(width, height))
     return float(min(scale, largest))
+
+
+def load_picture(path: str | os.PathLike[str]) -> Image:
+    """The first picture in a file, as `decode_picture` gives it. Raises InputError."""
+    try:
+        from PIL import Image as Pil
+    except ImportError:
+        raise InputError(f"{path}: pictures are opened by Pillow; run: pip install pillow") from None
+    try:
+        with Pil.open(path) as picture:
+            return decode_picture(picture)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'not a picture that can be read'}") from error
+    except Exception as error:  # a hostile file makes Pillow raise anything
+        raise InputError(f"{path}: not a picture that can be read ({type(error).__name__})") from error
 
 
 def decode_picture(picture: PilImage) -> Image:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,9 @@ def test_ipc(path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     signals: list[Any] = []
     monkeypatch.setattr(
-        host.asyncio.SelectorEventLoop, "add_signal_handler", lambda _, number, stop: signals.append(stop)
+        host.asyncio.SelectorEventLoop,
+        "add_signal_handler",
+        lambda loop, number, stop: signals.append(partial(loop.call_soon_threadsafe, stop)),
     )
     thread = threading.Thread(target=client)
     thread.start()

@@ -187,7 +187,7 @@ class AsyncStream:
             self.ended = True
             self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
             if isinstance(error, READ_FAILURES) and not answer.finished:
-                raise failure(error, answer, self._cancelled) from error
+                raise failure(error, answer, conn.frames, self._cancelled) from error
             raise
         self.ended = True
         return None

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from warmwire.models.audio import audio_attachment
 from warmwire.models.images import image_attachment, load_picture
 from warmwire.wire.errors import CancelledError, ProtocolError, StreamLostError, WarmwireError
+from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import Attachment, Block, Message, Request, Tool, text_block
 from warmwire.wire.response import Answer
 
@@ -68,11 +69,15 @@ def _image_attachment(id: str, image: Any) -> Attachment:
     return image_attachment(id, load_picture(image) if isinstance(image, str | os.PathLike) else image)
 
 
-def failure(error: BaseException, answer: Answer, cancelled: bool) -> WarmwireError:
-    """The error of an answer whose connection failed with `error`, carrying the text so far."""
+def failure(error: BaseException, answer: Answer, frames: FrameReader, cancelled: bool) -> WarmwireError:
+    """The error of an answer whose connection failed with `error`, carrying the text so far.
+
+    A host that died while it wrote a frame is as lost as one that died between two: only bytes that no host may send
+    are a ProtocolError.
+    """
     if cancelled:
         return CancelledError("the request was cancelled", partial=answer.text)
-    if isinstance(error, ProtocolError):
+    if isinstance(error, ProtocolError) and not frames.at_eof:
         error.partial = answer.text
         return error
     return StreamLostError("the host closed the connection before the answer ended", partial=answer.text)

@@ -209,7 +209,7 @@ class Stream:
             self.ended = True
             self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
             if isinstance(error, READ_FAILURES) and not answer.finished:
-                raise failure(error, answer, self._cancelled.is_set()) from error
+                raise failure(error, answer, conn.frames, self._cancelled.is_set()) from error
             raise
         self.ended = True
         return None

@@ -36,7 +36,7 @@ except ImportError:
 else:
     LOOPS["uvloop"] = uvloop.new_event_loop
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a test that waits for an event gives up; never waited when all is well."""
 
 

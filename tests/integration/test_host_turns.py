@@ -165,7 +165,7 @@ def test_a_handler_that_only_emits_is_stopped_too(start: Start) -> None:
     host = start(script)
     with host.peer() as peer:
         peer.send(json_frame(text_body()))
-        assert reached.wait(5)
+        assert reached.wait(20)
     eventually(lambda: script.ended, "the end of the handler")
     assert [type(f).__name__ for f in failures] == ["CancelledError"]
     wait_outstanding(host, 0)
@@ -282,7 +282,7 @@ def test_a_client_that_reads_nothing_is_dropped_and_frees_its_slot(start: Start,
 def test_a_finished_answer_left_unread_is_dropped_too(start: Start) -> None:
     """The model is done long before; the place in the queue is held until the client has read."""
     script = Script(lambda request, emit, cancelled: emit(OutBlock("text", "x" * (8 << 20))))
-    host = start(script, queue_depth=0, write_timeout=0.3)
+    host = start(script, queue_depth=0, write_timeout=2)
     with host.peer() as hostile, host.peer() as patient:
         hostile.send(json_frame(text_body(id="left")))
         eventually(lambda: script.ended)
@@ -388,7 +388,7 @@ def test_without_epoll_a_failing_write_tells(start: Start, loop_name: str, monke
         if request.id != "flood":
             return
         flooding.set()
-        gate.event("open", "flood").wait(5)
+        gate.event("open", "flood").wait(20)
         while True:
             emit(OutBlock("text", "x" * 1000))
 
@@ -396,7 +396,7 @@ def test_without_epoll_a_failing_write_tells(start: Start, loop_name: str, monke
     host = start(script, loop=loop_name)
     with host.peer() as peer:
         peer.send(json_frame(text_body(id="flood")))
-        assert flooding.wait(5)
+        assert flooding.wait(20)
     gate.open("flood")
     with host.peer() as peer:
         assert peer.ask("x")[1]["type"] == "done"

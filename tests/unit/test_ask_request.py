@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image as Pil
+from PIL import TiffImagePlugin
 
 from warmwire.client.shared import ask_request
 from warmwire.models.audio import audio_attachment
-from warmwire.wire.errors import InputError, InvalidRequestError
+from warmwire.wire.errors import InputError, InvalidRequestError, UsageError
 from warmwire.wire.messages import Tool
 from warmwire.wire.request import RequestReader, encode_request
 from warmwire.wire.validate import validate
@@ -62,5 +63,20 @@ def test_a_file_that_is_no_picture(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_bytes(b"nothing")
     with pytest.raises(InputError, match="not a picture"):
         ask_request("x", {"images": [tmp_path / "x.png"]})
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         ask_request("x", {"images": [tmp_path / "none.png"]})
+
+
+def test_a_document_is_no_picture_and_ocr_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.png").write_bytes(b"%PDF-1.7 and the rest")
+    with pytest.raises(UsageError, match="is no picture; `warmwire ocr` reads documents"):
+        ask_request("x", {"images": [tmp_path / "x.png"]})
+
+
+def test_a_tiff_shows_its_page_and_not_the_preview_before_it(tmp_path: Path) -> None:
+    with TiffImagePlugin.AppendingTiffWriter(str(tmp_path / "x.tif"), new=True) as file:
+        for kind, size in ((1, (2, 1)), (0, (3, 2))):
+            Pil.new("L", size).save(file, "TIFF", tiffinfo={254: kind})
+            file.newFrame()
+    (shown,) = ask_request("x", {"images": [tmp_path / "x.tif"]}).attachments
+    assert (shown.width, shown.height) == (3, 2)

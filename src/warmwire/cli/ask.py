@@ -37,6 +37,7 @@ def ask(
     from warmwire.cli.stdin import STDIN, piped, read_text
     from warmwire.client import StopReason, UsageError
     from warmwire.client.shared import AskOptions, ask_request
+    from warmwire.models.pictures import read_picture
 
     files = [str(file) for file in image or []]
     if [prompt, *files].count(STDIN) > 1:
@@ -45,7 +46,8 @@ def ask(
         prompt = read_text()
     elif STDIN not in files and piped() and (text := read_text()):
         prompt = f"{text.rstrip()}\n\n{prompt}"
-    options: AskOptions = {"images": _pictures(files), "system": system or None, "thinking": thinking}
+    pictures = [read_picture(sys.stdin.buffer, "stdin") if file == STDIN else file for file in files]
+    options: AskOptions = {"images": pictures, "system": system or None, "thinking": thinking}
     request = ask_request(prompt, {**options, "max_tokens": max_tokens, "temperature": temperature})
     request.response_format = _response_format(json_schema)
     with reach(socket) as client, client.generate(request) as stream:
@@ -83,30 +85,6 @@ def _print(stream: Stream) -> None:
 def _harmless(text: str) -> str:
     """Text that a terminal shows and does not obey."""
     return "".join(char for char in text if char.isprintable() or char in "\n\t")
-
-
-def _pictures(files: list[str]) -> list[Any]:
-    if not files:
-        return []
-    from importlib.util import find_spec
-
-    from warmwire.client import UsageError
-
-    if find_spec("PIL") is None:
-        raise UsageError("pictures need Pillow: pip install pillow")
-    from warmwire.documents.images import ImageSource
-    from warmwire.documents.source import open_source
-
-    pixels = []
-    for file in files:
-        source = open_source(file)
-        try:
-            if not isinstance(source, ImageSource):
-                raise UsageError(f"{file} is no picture; `warmwire ocr` reads documents")
-            pixels.append(source.page(0).render(0))
-        finally:
-            source.close()
-    return pixels
 
 
 def _response_format(file: Path | None) -> dict[str, Any] | None:

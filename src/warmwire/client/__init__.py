@@ -6,7 +6,8 @@ from warmwire.client.grall import GrallClient, GrallStream
 from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
 from warmwire.client.sync import Client, Stream
 from warmwire.client.tasks import HostStatus
-from warmwire.models.images import MAX_PIXELS, decode_picture, fit_scale, image_attachment
+from warmwire.models.images import MAX_PIXELS, fit_scale, image_attachment
+from warmwire.models.pictures import PictureFile, decode_picture
 from warmwire.models.textstream import StopStrings
 from warmwire.wire.errors import (
     AttachmentError,
@@ -85,6 +86,7 @@ __all__ = [
     "Local",
     "Message",
     "OutBlock",
+    "PictureFile",
     "ProtocolError",
     "QueueFullError",
     "Ranked",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from warmwire.models.audio import audio_attachment
-from warmwire.models.images import image_attachment, load_picture
+from warmwire.models.images import image_attachment
+from warmwire.models.pictures import load_picture
 from warmwire.wire.errors import CancelledError, ProtocolError, StreamLostError, WarmwireError
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import Attachment, Block, Message, Request, Tool, text_block
@@ -44,7 +45,8 @@ class AskOptions(TypedDict, total=False):
 def ask_request(prompt: str, options: AskOptions) -> Request:
     """One user turn: the images and the sound, in order, before the text, as models are trained to take them.
 
-    Raises InputError for a file that is no picture, InvalidRequestError for an array that is no image or sound.
+    Raises InputError for a file that is no picture (UsageError for a PDF), InvalidRequestError for an array that is no
+    image or sound.
     """
     schema = options.get("json_schema")
     images = [_image_attachment(f"image-{i}", image) for i, image in enumerate(options.get("images", ()), 1)]

@@ -12,7 +12,6 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
 from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, AskOptions, ask_request, failure
@@ -23,6 +22,7 @@ from warmwire.client.tasks import (
     run_task_async,
     wait_ready_async,
 )
+from warmwire.transport.closing import AsyncClosing
 from warmwire.transport.dial import DIAL_WAIT, connect_async
 from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
 from warmwire.wire.frames import FrameReader
@@ -32,7 +32,7 @@ from warmwire.wire.response import Answer, decode_response
 from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, RerankResponse
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """A connection to a host, opened when it is first needed; see `Client`."""
 
     def __init__(self, addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> None:
@@ -41,14 +41,6 @@ class AsyncClient:
         self._conn: _AsyncConn | None = None
         self._stream: AsyncStream | None = None
         self._sending = False
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     async def connect(self) -> None:
         """Connect now. Raises DialError."""
@@ -148,11 +140,8 @@ class AsyncStream:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self.ended:
-            self.cancel()
+    async def __aexit__(self, *reason: object) -> None:
+        self.cancel()
 
     def __aiter__(self) -> Self:
         return self

@@ -15,16 +15,16 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from warmwire.client.grall_link import MAX_BACKLOG, Inbox, Link, new_command
+from warmwire.transport.closing import Closing
 from warmwire.transport.dial import DIAL_WAIT
 
 T = TypeVar("T")
 
 
-class GrallClient:
+class GrallClient(Closing):
     """A connection to a grall server, opened when it is first needed, and again after it was lost.
 
     `wait` is how many seconds to wait for a server that is not listening yet. Of a stream that nobody reads at most
@@ -42,14 +42,6 @@ class GrallClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def connect(self) -> None:
         """Connect now. Raises DialError, ProtocolError."""
@@ -130,9 +122,7 @@ class GrallStream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *reason: object) -> None:
         self.cancel()
 
     def __iter__(self) -> Self:

@@ -11,14 +11,14 @@ import asyncio
 import codecs
 import os
 from collections.abc import AsyncIterator
-from types import TracebackType
 from typing import Self
 
 from warmwire.client.grall_link import MAX_BACKLOG, Inbox, Link, new_command
+from warmwire.transport.closing import AsyncClosing
 from warmwire.transport.dial import DIAL_WAIT
 
 
-class AsyncGrallClient:
+class AsyncGrallClient(AsyncClosing):
     """A connection to a grall server, opened when it is first needed; see `GrallClient`."""
 
     def __init__(
@@ -29,14 +29,6 @@ class AsyncGrallClient:
         self._max_backlog = max_backlog
         self._link: Link | None = None
         self._opening = asyncio.Lock()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     async def connect(self) -> None:
         """Connect now. Raises DialError, ProtocolError."""
@@ -79,9 +71,7 @@ class AsyncGrallStream:
         await self._start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *reason: object) -> None:
         self.cancel()
 
     def __aiter__(self) -> Self:

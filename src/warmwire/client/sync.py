@@ -14,11 +14,11 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
 from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, AskOptions, ask_request, failure
 from warmwire.client.tasks import HostStatus, read_events, read_status, run_task, wait_ready
+from warmwire.transport.closing import Closing
 from warmwire.transport.conn import Conn
 from warmwire.transport.dial import DIAL_WAIT, connect
 from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
@@ -27,7 +27,7 @@ from warmwire.wire.response import Answer, decode_response
 from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, RerankResponse
 
 
-class Client:
+class Client(Closing):
     """A connection to a host, opened when it is first needed.
 
     `addr` is a socket path, None the default address; `wait` is how long, in seconds, a host may take to be ready.
@@ -40,14 +40,6 @@ class Client:
         self._stream: Stream | None = None
         self._lock = threading.Lock()  # over who may send, and over the end of a stream
         self._sending = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def connect(self) -> None:
         """Connect now. Raises DialError."""
@@ -167,11 +159,8 @@ class Stream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self.ended:
-            self.cancel()
+    def __exit__(self, *reason: object) -> None:
+        self.cancel()
 
     def __iter__(self) -> Self:
         return self

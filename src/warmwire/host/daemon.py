@@ -19,14 +19,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from warmwire.host.activity_log import activity_log, record
 from warmwire.host.admin import Admin
 from warmwire.host.notify import InheritedPath, inherited_paths, notify
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host, own_uids
 from warmwire.host.workers import WorkerPool
+from warmwire.transport.closing import Closing
 from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, check_path, surface_addr
 from warmwire.wire.admin import Status
@@ -83,7 +83,7 @@ def run_host(
         runner.run(main())
 
 
-class PrivateHost:
+class PrivateHost(Closing):
     """A host on a thread of this process, for this process. Loads in the background; `wait` says when it is ready."""
 
     def __init__(self, model: str, *, workers: int = 1, threads: int | None = None) -> None:
@@ -104,14 +104,6 @@ class PrivateHost:
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
         self._thread.start()
         self._started.wait()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def wait(self) -> str:
         """Wait until the model is loaded; returns the address. Raises what loading raised."""

@@ -12,11 +12,11 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 from warmwire.host.runner import ThreadRunner
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.models.base import Handler, PageModel
+from warmwire.transport.closing import Closing
 from warmwire.transport.conn import Conn
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import Surface
@@ -42,7 +42,7 @@ def serve(conn: Conn, handler: Handler) -> None:
     asyncio.run(main())
 
 
-class Listener:
+class Listener(Closing):
     """A bound socket. Connections are accepted by the kernel at once and served by `serve_forever`."""
 
     def __init__(self, addr: str | os.PathLike[str] | None = None) -> None:
@@ -63,14 +63,6 @@ class Listener:
     def addr(self) -> str:
         """The socket's path."""
         return self._path.path
-
-    def __enter__(self) -> Listener:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def serve_forever(
         self,

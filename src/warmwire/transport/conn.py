@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import socket
 import threading
-from types import TracebackType
 from typing import Any
 
 import msgspec
 
+from warmwire.transport.closing import Closing
 from warmwire.wire.frames import Frame, FrameReader, encode_header
 from warmwire.wire.messages import FRAME_JSON, Request
 from warmwire.wire.request import RequestReader, encode_request
 
 
-class Conn:
+class Conn(Closing):
     """A framed connection over a connected stream socket, which it owns from now on."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -26,14 +26,6 @@ class Conn:
         self.frames = FrameReader()
         self.requests = RequestReader(frames=self.frames)
         self._writing = threading.Lock()
-
-    def __enter__(self) -> Conn:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def read_frame(self) -> Frame:
         """The next frame as `(type, payload)`, the payload bytes-like.

@@ -18,7 +18,6 @@ import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from warmwire.transport.dial import new_socket
@@ -59,9 +58,7 @@ class SocketPath:
         self.claim()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *reason: object) -> None:
         self.release()
 
     def claim(self) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from warmwire.client.sync import Client
 from warmwire.models.base import Handler, PageModel
 from warmwire.models.images import Image, image_attachment
+from warmwire.transport.closing import Closing
 from warmwire.transport.dial import DIAL_WAIT
 from warmwire.wire.errors import CancelledError, InternalError, TruncatedError, WarmwireError
 from warmwire.wire.messages import (
@@ -66,21 +67,17 @@ class Engine(Protocol):
         on_delta: Callable[[str], None] | None = None,
     ) -> str:
         """The text of `read`."""
+        return self.read(image, prompt=prompt, max_tokens=max_tokens, on_delta=on_delta).text
 
     def close(self) -> None:
         """Give the connection or the model back. May be called twice."""
 
 
-class _Engine:
-    """What both engines share."""
+class _Engine(Closing, Engine):
+    """What both engines share: a page is a request of one image at temperature 0."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
 
     def read(
         self,
@@ -90,40 +87,32 @@ class _Engine:
         max_tokens: int | None = None,
         on_delta: Callable[[str], None] | None = None,
     ) -> Recognition:
-        raise NotImplementedError
+        """Read one page; see `Engine.read`."""
+        request = _page_request(f"page-{next(self._numbers)}", image, prompt, max_tokens)
+        page, reason = self._generate(request, on_delta)
+        if reason == StopReason.MAX_TOKENS:
+            bound = "the model's own bound" if max_tokens is None else f"max_tokens {max_tokens}"
+            raise TruncatedError(f"the answer was cut at {bound}", partial=page.text)
+        return page
 
-    def recognize(
-        self,
-        image: Image,
-        *,
-        prompt: str = PROMPT_PAGE,
-        max_tokens: int | None = None,
-        on_delta: Callable[[str], None] | None = None,
-    ) -> str:
-        """The text of `read`."""
-        return self.read(image, prompt=prompt, max_tokens=max_tokens, on_delta=on_delta).text
-
-    def close(self) -> None:
-        """Give everything back."""
+    @abstractmethod
+    def _generate(self, request: Request, on_delta: Callable[[str], None] | None) -> tuple[Recognition, str | None]:
+        """The answer to a request, and the reason why it ended."""
 
 
 class Local(_Engine):
-    """An engine over a handler in this process: the same pages without a socket."""
+    """An engine over a handler in this process: the same pages without a socket.
+
+    A handler's own exception becomes an InternalError, as over the wire.
+    """
 
     def __init__(self, handler: Handler) -> None:
+        super().__init__()
         self._model = PageModel(handler)
         self._cancelled = threading.Event()
         self._closed = False
 
-    def read(
-        self,
-        image: Image,
-        *,
-        prompt: str = PROMPT_PAGE,
-        max_tokens: int | None = None,
-        on_delta: Callable[[str], None] | None = None,
-    ) -> Recognition:
-        """Read one page; see `Engine.read`. A handler's own exception becomes an InternalError, as over the wire."""
+    def _generate(self, request: Request, on_delta: Callable[[str], None] | None) -> tuple[Recognition, str | None]:
         parts: list[str] = []
         callers: Exception | None = None  # what `on_delta` raised; it goes to the caller as it is
 
@@ -143,7 +132,7 @@ class Local(_Engine):
             raise CancelledError("the engine is closed")
         self._cancelled.clear()
         try:
-            finish = self._model.generate(_page_request("page", image, prompt, max_tokens), emit, self._cancelled)
+            finish = self._model.generate(request, emit, self._cancelled)
         except WarmwireError as error:
             error.partial = "".join(parts)
             raise
@@ -154,9 +143,7 @@ class Local(_Engine):
         text = "".join(parts)
         if self._cancelled.is_set():
             raise CancelledError("the page was cancelled", partial=text)
-        if finish.stop_reason == StopReason.MAX_TOKENS:
-            raise _truncated(max_tokens, text)
-        return Recognition(text, self._model.name, finish.usage, finish.report or {})
+        return Recognition(text, self._model.name, finish.usage, finish.report or {}), finish.stop_reason
 
     def close(self) -> None:
         """Stop a page under way, and read no more."""
@@ -169,22 +156,16 @@ class Local(_Engine):
 
 
 class RemoteEngine(_Engine):
-    """An engine over a host's socket. One connection, one page at a time; several engines read in parallel."""
+    """An engine over a host's socket. One connection, one page at a time; several engines read in parallel.
+
+    A connection that was lost is made again for the next page.
+    """
 
     def __init__(self, client: Client) -> None:
+        super().__init__()
         self._client = client
-        self._numbers = itertools.count(1)
 
-    def read(
-        self,
-        image: Image,
-        *,
-        prompt: str = PROMPT_PAGE,
-        max_tokens: int | None = None,
-        on_delta: Callable[[str], None] | None = None,
-    ) -> Recognition:
-        """Read one page; see `Engine.read`. A connection that was lost is made again for the next page."""
-        request = _page_request(f"page-{next(self._numbers)}", image, prompt, max_tokens)
+    def _generate(self, request: Request, on_delta: Callable[[str], None] | None) -> tuple[Recognition, str | None]:
         with self._client.generate(request) as stream:
             if on_delta is None:
                 stream.text()
@@ -192,9 +173,7 @@ class RemoteEngine(_Engine):
                 for delta in stream:
                     on_delta(delta)
         answer = stream.answer
-        if answer.stop_reason == StopReason.MAX_TOKENS:
-            raise _truncated(max_tokens, answer.text)
-        return Recognition(answer.text, answer.backend, answer.usage, answer.report)
+        return Recognition(answer.text, answer.backend, answer.usage, answer.report), answer.stop_reason
 
     def cancel(self) -> None:
         """Give up the page under way in another thread: its `read` raises CancelledError."""
@@ -224,8 +203,3 @@ def _page_request(id: str, image: Image, prompt: str, max_tokens: int | None) ->
         max_tokens=max_tokens,
         temperature=0,
     )
-
-
-def _truncated(max_tokens: int | None, text: str) -> TruncatedError:
-    bound = "the model's own bound" if max_tokens is None else f"max_tokens {max_tokens}"
-    return TruncatedError(f"the answer was cut at {bound}", partial=text)

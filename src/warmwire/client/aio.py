@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, Unpack, cast
 
-from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, AskOptions, ask_request, failure
+from warmwire.client.shared import BUSY, AskOptions, Reply, ask_request, ended_silently, unsent
 from warmwire.client.tasks import (
     HostStatus,
     read_events_async,
@@ -24,11 +24,10 @@ from warmwire.client.tasks import (
 )
 from warmwire.transport.closing import AsyncClosing
 from warmwire.transport.dial import DIAL_WAIT, connect_async
-from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
+from warmwire.wire.errors import UsageError
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.request import encode_request
-from warmwire.wire.response import Answer, decode_response
 from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, RerankResponse
 
 
@@ -64,7 +63,7 @@ class AsyncClient(AsyncClosing):
 
     async def _send(self, request: Request) -> _AsyncConn:
         """Send a request; returns the connection that its answer comes on."""
-        if self._conn is not None and self._conn.ended_silently():
+        if self._conn is not None and ended_silently(self._conn.sock):
             self.close()  # its host has drained, say
         fresh = self._conn is None
         await self.connect()
@@ -72,17 +71,15 @@ class AsyncClient(AsyncClosing):
         assert conn is not None
         try:
             await conn.write_request(request)
-        except OSError as error:  # as in `Client.generate`
-            if self._conn is not conn:
-                raise CancelledError(CLOSED) from error
-            if not isinstance(error, BrokenPipeError | ConnectionResetError):
-                self.close()
-                raise StreamLostError(f"the request could not be sent: {error.strerror}") from error
-            if not fresh and conn.ended_silently():
-                self.close()
+        except OSError as error:
+            if (lost := unsent(error, closed=self._conn is not conn)) is not None:
+                self._drop(conn)
+                raise lost from error
+            if not fresh and ended_silently(conn.sock):
+                self._drop(conn)
                 return await self._send(request)
         except BaseException:
-            self.close()
+            self._drop(conn)
             raise
         return conn
 
@@ -133,8 +130,8 @@ class AsyncStream:
     def __init__(self, client: AsyncClient, conn: _AsyncConn) -> None:
         self._client = client
         self._conn = conn
-        self._cancelled = False
-        self.answer = Answer()
+        self._reply = Reply(conn.frames)
+        self.answer = self._reply.answer
         self.ended = False
 
     async def __aenter__(self) -> Self:
@@ -165,21 +162,19 @@ class AsyncStream:
 
     async def _next_block(self) -> OutBlock | None:
         """The next block; None when the answer has ended."""
-        answer, conn = self.answer, self._conn
+        reply, conn = self._reply, self._conn
         try:
-            while not answer.finished:
-                if (frame := conn.frames.next_frame()) is None:
-                    await conn.receive()
-                elif (block := answer.take(decode_response(frame))) is not None:
-                    return block
+            while (block := reply.next_block()) is None and not reply.answer.finished:
+                await conn.receive()
         except BaseException as error:
             self.ended = True
             self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
-            if isinstance(error, READ_FAILURES) and not answer.finished:
-                raise failure(error, answer, conn.frames, self._cancelled) from error
-            raise
-        self.ended = True
-        return None
+            if (failure := reply.failure(error)) is error:
+                raise
+            raise failure from error
+        if block is None:
+            self.ended = True
+        return block
 
     def cancel(self) -> None:
         """Give the answer up: the connection is closed, which tells the host. May be called from any task.
@@ -188,7 +183,7 @@ class AsyncStream:
         """
         if self.ended:
             return
-        self._cancelled = True
+        self._reply.cancelled = True
         self.ended = True
         self._client._drop(self._conn)
 
@@ -201,7 +196,7 @@ class _AsyncConn:
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+        self.sock = sock
         self.frames = FrameReader()
         self._in_use = self._closed = False
 
@@ -209,34 +204,25 @@ class _AsyncConn:
         loop = asyncio.get_running_loop()
         with self._using():
             for piece in encode_request(request):
-                await loop.sock_sendall(self._sock, piece)
+                await loop.sock_sendall(self.sock, piece)
 
     async def receive(self) -> None:
         """Receive once into `frames`. Raises EOFError, ProtocolError, OSError."""
         with self._using():
-            count = await asyncio.get_running_loop().sock_recv_into(self._sock, self.frames.get_buffer())
+            count = await asyncio.get_running_loop().sock_recv_into(self.sock, self.frames.get_buffer())
         if not count:
             self.frames.receive_eof()
             raise EOFError("the host closed the connection")
         self.frames.buffer_updated(count)
 
-    def ended_silently(self) -> bool:
-        """Whether the host closed without a word."""
-        try:
-            return not self._sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-
     def close(self) -> None:
         self._closed = True
         try:
-            self._sock.shutdown(socket.SHUT_RDWR)
+            self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
         if not self._in_use:
-            self._sock.close()
+            self.sock.close()
 
     @contextmanager
     def _using(self) -> Iterator[None]:
@@ -246,4 +232,4 @@ class _AsyncConn:
         finally:
             self._in_use = False
             if self._closed:
-                self._sock.close()
+                self.sock.close()

@@ -1,8 +1,9 @@
-"""What the sync and the async client share: requests in the shape people ask for, and how an answer fails."""
+"""What the sync and the async client share: requests in the shape people ask for, and all of an answer but its I/O."""
 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -11,13 +12,11 @@ from warmwire.models.images import image_attachment
 from warmwire.models.pictures import load_picture
 from warmwire.wire.errors import CancelledError, ProtocolError, StreamLostError, WarmwireError
 from warmwire.wire.frames import FrameReader
-from warmwire.wire.messages import Attachment, Block, Message, Request, Tool, text_block
-from warmwire.wire.response import Answer
+from warmwire.wire.messages import Attachment, Block, Message, OutBlock, Request, Tool, text_block
+from warmwire.wire.response import Answer, decode_response
 
-READ_FAILURES = (EOFError, OSError, ValueError, ProtocolError)
+_READ_FAILURES = (EOFError, OSError, ValueError, ProtocolError)
 """What reading a connection raises when it ends, breaks, or is closed by another thread."""
-
-CLOSED = "the client was closed while the request was being sent"
 
 BUSY = "another answer is under way on this connection; end it first, or use a second client"
 
@@ -71,15 +70,55 @@ def _image_attachment(id: str, image: Any) -> Attachment:
     return image_attachment(id, load_picture(image) if isinstance(image, str | os.PathLike) else image)
 
 
-def failure(error: BaseException, answer: Answer, frames: FrameReader, cancelled: bool) -> WarmwireError:
-    """The error of an answer whose connection failed with `error`, carrying the text so far.
+class Reply:
+    """An answer as a connection's frames bring it. The I/O is the client's: it receives into `frames`."""
 
-    A host that died while it wrote a frame is as lost as one that died between two: only bytes that no host may send
-    are a ProtocolError.
+    def __init__(self, frames: FrameReader) -> None:
+        self._frames = frames
+        self.answer = Answer()
+        self.cancelled = False
+
+    def next_block(self) -> OutBlock | None:
+        """The next block that is here; None when the answer has finished or more has to be received."""
+        answer = self.answer
+        while not answer.finished and (frame := self._frames.next_frame()) is not None:
+            if (block := answer.take(decode_response(frame))) is not None:
+                return block
+        return None
+
+    def failure(self, error: BaseException) -> BaseException:
+        """What to raise when receiving or `next_block` raised `error`: an error with the text so far, or `error`.
+
+        A host that died while it wrote a frame is as lost as one that died between two: only bytes that no host may
+        send are a ProtocolError.
+        """
+        if self.answer.finished or not isinstance(error, _READ_FAILURES):
+            return error  # an error frame's, or not of the connection
+        if self.cancelled:
+            return CancelledError("the request was cancelled", partial=self.answer.text)
+        if isinstance(error, ProtocolError) and not self._frames.at_eof:
+            error.partial = self.answer.text
+            return error
+        return StreamLostError("the host closed the connection before the answer ended", partial=self.answer.text)
+
+
+def unsent(error: OSError, closed: bool) -> WarmwireError | None:
+    """The error of a request that could not be sent, on a connection that this side has `closed` or not.
+
+    None when the host has ended the connection: it may have said why, and that can be read.
     """
-    if cancelled:
-        return CancelledError("the request was cancelled", partial=answer.text)
-    if isinstance(error, ProtocolError) and not frames.at_eof:
-        error.partial = answer.text
-        return error
-    return StreamLostError("the host closed the connection before the answer ended", partial=answer.text)
+    if closed:
+        return CancelledError("the client was closed while the request was being sent")
+    if isinstance(error, BrokenPipeError | ConnectionResetError):
+        return None
+    return StreamLostError(f"the request could not be sent: {error.strerror}")
+
+
+def ended_silently(sock: socket.socket) -> bool:
+    """Whether the host closed without a word: it has not seen a request that was sent to it since."""
+    try:
+        return not sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True

@@ -11,19 +11,17 @@ end closes the connection, which is how this wire cancels; the next request open
 from __future__ import annotations
 
 import os
-import socket
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack, cast
 
-from warmwire.client.shared import BUSY, CLOSED, READ_FAILURES, AskOptions, ask_request, failure
+from warmwire.client.shared import BUSY, AskOptions, Reply, ask_request, ended_silently, unsent
 from warmwire.client.tasks import HostStatus, read_events, read_status, run_task, wait_ready
 from warmwire.transport.closing import Closing
 from warmwire.transport.conn import Conn
 from warmwire.transport.dial import DIAL_WAIT, connect
-from warmwire.wire.errors import CancelledError, StreamLostError, UsageError
+from warmwire.wire.errors import UsageError
 from warmwire.wire.messages import OutBlock, Request
-from warmwire.wire.response import Answer, decode_response
 from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, RerankResponse
 
 
@@ -69,7 +67,7 @@ class Client(Closing):
 
     def _send(self, request: Request) -> Conn:
         """Send a request; returns the connection that its answer comes on."""
-        if self._conn is not None and _ended_silently(self._conn):
+        if self._conn is not None and ended_silently(self._conn.sock):
             self.close()  # its host has drained, say
         fresh = self._conn is None
         self.connect()
@@ -78,18 +76,14 @@ class Client(Closing):
         try:
             conn.write_request(request)
         except OSError as error:
-            if self._conn is not conn:
-                raise CancelledError(CLOSED) from error
-            # A host that ended an idle connection has not seen the request: send it again on a new one. One that
-            # refused the request while it was being sent has said why: the stream reads that.
-            if not isinstance(error, BrokenPipeError | ConnectionResetError):
-                self.close()
-                raise StreamLostError(f"the request could not be sent: {error.strerror}") from error
-            if not fresh and _ended_silently(conn):
-                self.close()
+            if (lost := unsent(error, closed=self._conn is not conn)) is not None:
+                self._drop(conn)
+                raise lost from error
+            if not fresh and ended_silently(conn.sock):
+                self._drop(conn)
                 return self._send(request)
         except BaseException:
-            self.close()
+            self._drop(conn)
             raise
         return conn
 
@@ -132,16 +126,6 @@ class Client(Closing):
         conn.close()
 
 
-def _ended_silently(conn: Conn) -> bool:
-    """Whether the host closed without a word."""
-    try:
-        return not conn.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-
-
 class Stream:
     """An answer under way: iterate for its text deltas, or over `blocks()` for everything.
 
@@ -152,8 +136,8 @@ class Stream:
     def __init__(self, client: Client, conn: Conn) -> None:
         self._client = client
         self._conn = conn
-        self._cancelled = threading.Event()
-        self.answer = Answer()
+        self._reply = Reply(conn.frames)
+        self.answer = self._reply.answer
         self.ended = False
 
     def __enter__(self) -> Self:
@@ -187,27 +171,25 @@ class Stream:
 
     def _next_block(self) -> OutBlock | None:
         """The next block; None when the answer has ended."""
-        answer, conn = self.answer, self._conn
+        reply, conn = self._reply, self._conn
         try:
-            while not answer.finished:
-                if (frame := conn.frames.next_frame()) is None:
-                    conn.receive()
-                elif (block := answer.take(decode_response(frame))) is not None:
-                    return block
+            while (block := reply.next_block()) is None and not reply.answer.finished:
+                conn.receive()
         except BaseException as error:
             self.ended = True
             self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
-            if isinstance(error, READ_FAILURES) and not answer.finished:
-                raise failure(error, answer, conn.frames, self._cancelled.is_set()) from error
-            raise
-        self.ended = True
-        return None
+            if (failure := reply.failure(error)) is error:
+                raise
+            raise failure from error
+        if block is None:
+            self.ended = True
+        return block
 
     def cancel(self) -> None:
         """Give the answer up: the connection is closed, which tells the host. Does nothing once it has ended."""
         with self._client._lock:
             if self.ended:
                 return  # the connection may carry the next answer by now
-            self._cancelled.set()
+            self._reply.cancelled = True
             self.ended = True
             self._client._drop(self._conn)

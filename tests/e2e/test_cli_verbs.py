@@ -522,7 +522,7 @@ def as_stranger(path: str, groups: list[int], uid: int = STRANGER) -> str:
             os.setgroups(groups)
             os.setgid(STRANGER)
             os.setuid(uid)
-            with Peer(path, timeout=5) as peer:
+            with Peer(path) as peer:
                 peer.send(json_frame(text_body("hello")))
                 response = peer.receive()
             os.write(theirs, b"closed" if response is None else response["type"].encode())

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import eventually
+
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "documents"
 SCAN = ROOT / "examples" / "scan.pdf"
@@ -153,7 +155,7 @@ def test_devices_and_links_are_written_to_and_not_replaced(tmp_path: Path) -> No
     os.mkfifo(tmp_path / "pipe")
     reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
     assert run("ocr", DATA / "digital.pdf", "-o", "pipe", cwd=tmp_path).returncode == 0
-    assert reader.communicate(timeout=20)[0].startswith(b"# Log Books")
+    assert reader.communicate(timeout=60)[0].startswith(b"# Log Books")
     assert (tmp_path / "pipe").is_fifo()
 
 
@@ -161,7 +163,7 @@ def test_a_pipe_is_an_input(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = subprocess.Popen(["sh", "-c", f"cat {DATA / 'digital.pdf'} > {tmp_path / 'pipe'}"])
     done = run("ocr", tmp_path / "pipe")
-    assert writer.wait(timeout=20) == 0
+    assert writer.wait(timeout=60) == 0
     assert done.stdout.startswith(b"# Log Books")
     assert "not a file" in failure(run("ocr", "/dev/zero"), 1)
 
@@ -213,12 +215,9 @@ def test_an_interrupt_leaves_no_half_result(tmp_path: Path) -> None:
     )
     assert child.stderr is not None
     assert b"page 1" in child.stderr.readline()
-    for _ in range(100):
-        if (tmp_path / "out" / "digital.md").exists():
-            break
-        time.sleep(0.1)
+    eventually((tmp_path / "out" / "digital.md").exists, "the first result")
     child.send_signal(signal.SIGINT)
-    assert b"interrupted" in child.communicate(timeout=30)[1]
+    assert b"interrupted" in child.communicate(timeout=60)[1]
     assert child.returncode == 130
     assert os.listdir(tmp_path / "out") == ["digital.md"]
 
@@ -241,7 +240,7 @@ def serve(model: str, path: Path, *more: str) -> subprocess.Popen[bytes]:
 
 def stop(host: subprocess.Popen[bytes]) -> None:
     host.terminate()
-    host.communicate(timeout=30)
+    host.communicate(timeout=60)
 
 
 def test_pages_are_read_through_a_host(sockets: Path) -> None:

@@ -304,7 +304,7 @@ def test_a_signal_drains(serve: Serve, path: str, number: int) -> None:
         assert text == REST
         assert done["type"] == "done"
         assert waiting.answer()[1]["type"] == "done"
-    assert host.process.wait(20) == 0
+    assert host.process.wait(60) == 0
     assert os.listdir(os.path.dirname(path)) == []
     assert not any(map(is_running, workers))
 
@@ -317,7 +317,7 @@ def test_after_the_drain_timeout_the_rest_is_cut(serve: Serve, path: str) -> Non
         host.process.send_signal(signal.SIGTERM)
         assert waiting.answer()[1]["code"] == "backend_unavailable"
         assert running.answer()[1]["code"] == "backend_unavailable"
-    assert host.process.wait(20) == 0
+    assert host.process.wait(60) == 0
     assert not os.path.exists(path)
 
 
@@ -327,7 +327,7 @@ def test_a_second_signal_does_not_wait(serve: Serve, path: str) -> None:
         host.process.send_signal(signal.SIGTERM)
         eventually(lambda: not os.path.exists(path), "the end of the socket")
         host.process.send_signal(signal.SIGTERM)
-        assert host.process.wait(20) == 0
+        assert host.process.wait(60) == 0
 
 
 def test_a_signal_while_loading(serve: Serve, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +348,7 @@ def test_nothing_is_said_on_stdout(serve: Serve) -> None:
     with Peer(host.path) as peer:
         peer.ask("x")
     host.process.send_signal(signal.SIGTERM)
-    out, _ = host.process.communicate(timeout=20)
+    out, _ = host.process.communicate(timeout=60)
     assert out == ""
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the bridge."""
+"""Fixtures of the tests of the clients and of the bridge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from contextlib import ExitStack
 import pytest
 
 from tests.bridge_support import BridgeThread
-from tests.support import HostThread
+from tests.client_support import Blocking, BlockingClient, Clients
+from tests.support import LOOPS, HostThread
+from warmwire.client import Client
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +34,14 @@ def behind(place: str) -> Iterator[Callable[..., HostThread]]:
     """`behind(model)` runs a host behind the bridge until the test ends."""
     with ExitStack() as stack:
         yield lambda model, **options: stack.enter_context(HostThread(model, place, **options))
+
+
+@pytest.fixture(params=["sync", *(f"async on {name}" for name in sorted(LOOPS))])
+def client_class(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    """Each kind of client in turn, all with the methods of the blocking one."""
+    if request.param == "sync":
+        yield Client
+        return
+    runner = Blocking(LOOPS[request.param.removeprefix("async on ")])
+    yield lambda *args, **options: BlockingClient(runner, *args, **options)
+    runner.stop()

@@ -6,14 +6,12 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from tests.client_support import DELTA, DONE, Clients, in_thread, saying, scripted_server
 from tests.support import (
     GOLDEN_RESPONSE,
     LOOPS,
@@ -30,7 +28,6 @@ from warmwire.client import (
     AsyncClient,
     BackendUnavailableError,
     CancelledError,
-    Client,
     DialError,
     FrameTooLargeError,
     InternalError,
@@ -47,169 +44,6 @@ from warmwire.transport.conn import Conn
 from warmwire.wire.messages import MAX_FRAME, Attachment, Message, OutBlock, Request, Usage, text_block
 
 Start = Callable[..., HostThread]
-
-
-# ---------------------------------------------------------------------- the async client in the clothes of the sync one
-
-
-class Blocking:
-    """Runs coroutines of one event loop in a thread of its own."""
-
-    def __init__(self, factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
-        self.loop = factory()
-        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-        self._thread.start()
-
-    def run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE)
-
-    def call(self, function: Callable[[], Any]) -> Any:
-        async def run() -> Any:
-            return function()
-
-        return self.run(run())
-
-    def stop(self) -> None:
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(PATIENCE)
-        self.loop.close()
-
-
-class BlockingClient:
-    def __init__(self, runner: Blocking, *args: Any, **options: Any) -> None:
-        self._runner = runner
-        self._client = AsyncClient(*args, **options)
-
-    def __enter__(self) -> BlockingClient:
-        self._runner.run(self._client.__aenter__())
-        return self
-
-    def __exit__(self, *info: Any) -> None:
-        self._runner.run(self._client.__aexit__(*info))
-
-    def connect(self) -> None:
-        self._runner.run(self._client.connect())
-
-    def ask(self, *args: Any, **options: Any) -> BlockingStream:
-        return BlockingStream(self._runner, self._runner.run(self._client.ask(*args, **options)))
-
-    def generate(self, request: Request) -> BlockingStream:
-        return BlockingStream(self._runner, self._runner.run(self._client.generate(request)))
-
-    def close(self) -> None:
-        self._runner.call(self._client.close)
-
-
-class BlockingStream:
-    def __init__(self, runner: Blocking, stream: Any) -> None:
-        self._runner = runner
-        self._stream = stream
-
-    @property
-    def answer(self) -> Any:
-        return self._stream.answer
-
-    def __enter__(self) -> BlockingStream:
-        self._runner.run(self._stream.__aenter__())
-        return self
-
-    def __exit__(self, *info: Any) -> None:
-        self._runner.run(self._stream.__aexit__(*info))
-
-    def __iter__(self) -> Iterator[str]:
-        return self._iterate(self._stream)
-
-    def blocks(self) -> Iterator[OutBlock]:
-        return self._iterate(self._stream.blocks())
-
-    def _iterate(self, source: Any) -> Iterator[Any]:
-        iterator = aiter(source)
-        while True:
-            try:
-                item = self._runner.run(anext(iterator))
-            except StopAsyncIteration:
-                return
-            yield item
-
-    def text(self) -> str:
-        text: str = self._runner.run(self._stream.text())
-        return text
-
-    def cancel(self) -> None:
-        self._runner.call(self._stream.cancel)
-
-
-Clients = Callable[..., Any]
-
-
-@pytest.fixture(params=["sync", *(f"async on {name}" for name in sorted(LOOPS))])
-def client_class(request: pytest.FixtureRequest) -> Iterator[Clients]:
-    if request.param == "sync":
-        yield Client
-        return
-    runner = Blocking(LOOPS[request.param.removeprefix("async on ")])
-    yield lambda *args, **options: BlockingClient(runner, *args, **options)
-    runner.stop()
-
-
-@contextmanager
-def scripted_server(path: str, *scripts: Callable[[Conn], None]) -> Iterator[list[threading.Event]]:
-    """A server that runs one script per connection; what it says need not be sound.
-
-    Gives an event per script that is set when its connection has been closed.
-    """
-    closed = [threading.Event() for _ in scripts]
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            for script, event in zip(scripts, closed, strict=True):
-                sock, _ = listening.accept()
-                with Conn(sock) as conn:
-                    script(conn)
-                event.set()
-        except BaseException as error:
-            failures.append(error)
-
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(path)
-        listening.listen()
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        yield closed
-        thread.join(PATIENCE)
-    if failures:
-        raise failures[0]
-
-
-def saying(*data: bytes) -> Callable[[Conn], None]:
-    """A script that reads one request and answers with these bytes."""
-
-    def script(conn: Conn) -> None:
-        conn.read_request()
-        for piece in data:
-            conn.sock.sendall(piece)
-
-    return script
-
-
-DELTA = json_frame({"id": "", "type": "frame", "block": {"type": "text", "delta": "half "}})
-DONE = json_frame(
-    {"id": "", "type": "done", "usage": {"input_tokens": 1, "output_tokens": 2}, "stop_reason": "end_turn"}
-)
-
-
-def in_thread(function: Callable[[], Any]) -> Future[Any]:
-    future: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(function())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
 
 
 class TestClient:
@@ -385,6 +219,17 @@ class TestClient:
             gate.open("next")
             assert client.ask("next").text() == "<next></next>"
         assert gate.cancelled == ["k"]
+
+    def test_text_that_came_before_a_cancel_does_not_bring_the_answer_back(
+        self, client_class: Clients, path: str
+    ) -> None:
+        with scripted_server(path, saying(DELTA + DELTA), saying(DONE)), client_class(path) as client:
+            stream = client.ask("x")
+            texts = iter(stream)
+            assert next(texts) == "half "
+            stream.cancel()
+            assert next(texts) == "half "
+            assert client.ask("again").text() == ""
 
     def test_closing_the_client_cancels(self, client_class: Clients, start: Start) -> None:
         gate = Gate()

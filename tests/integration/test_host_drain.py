@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable
 
 import pytest
 
-from tests.support import Gate, HostThread, Peer, Script, descriptor, eventually, image_body, json_frame, text_body
+from tests.support import (
+    PATIENCE,
+    Gate,
+    HostThread,
+    Peer,
+    Script,
+    descriptor,
+    eventually,
+    image_body,
+    json_frame,
+    text_body,
+)
 from warmwire.models.echo import EchoModel
 from warmwire.transport.dial import connect
 from warmwire.wire.errors import DialError
@@ -130,6 +142,22 @@ def test_a_host_with_nothing_to_do_ends_at_once(start: Start, loop_name: str) ->
         host.join()
         assert idle.at_end()
         assert half.at_end()
+
+
+def test_a_host_that_does_not_wait_tells_what_it_cuts(start: Start, loop_name: str) -> None:
+    gate = Gate()
+    host = start(gate, loop=loop_name)
+    with host.peer() as running, host.peer() as waiting, host.peer() as idle:
+        running.send(json_frame(text_body("running")))
+        gate.wait_running("running")
+        waiting.send(json_frame(text_body("waiting", id="w")))
+        eventually(lambda: host.host.activity.outstanding == 2)
+        asyncio.run_coroutine_threadsafe(host.host.close(), host.loop).result(PATIENCE)
+        text, error = running.answer()
+        assert (text, error["code"], error["id"]) == ("<running>", "backend_unavailable", "r")
+        error = waiting.answer()[1]
+        assert (error["code"], error["id"]) == ("backend_unavailable", "w")
+        assert all(peer.at_end() for peer in (running, waiting, idle))
 
 
 def test_fifty_jobs_in_flight_do_not_keep_it(start: Start) -> None:

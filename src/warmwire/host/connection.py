@@ -81,6 +81,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._answer: asyncio.Task[None] | None = None
         self._scrap: memoryview | None = None  # where input goes once it is no longer read
         self._stall: asyncio.TimerHandle | None = None
+        self._written = self._taken = 0  # bytes sent, and of those taken when we last looked for a stall
         self._drained = asyncio.Event()
         self._drained.set()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -257,6 +258,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     def send(self, data: bytes) -> None:
         if not self._transport.is_closing():
             self._host.activity.sent += 1
+            self._written += len(data)
             self._transport.write(data)
 
     def end(self, data: bytes) -> None:
@@ -279,8 +281,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     def pause_writing(self) -> None:
         self.paused = True
         self._drained.clear()
-        if self._host.write_timeout:
-            self._stall = asyncio.get_running_loop().call_later(self._host.write_timeout, self._stalled)
+        self._watch_stall()
         if self.on_pause is not None:
             self.on_pause()
 
@@ -293,6 +294,14 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         if self.on_resume is not None:
             self.on_resume()
 
+    def _watch_stall(self) -> None:
+        self._taken = self._written - self._transport.get_write_buffer_size()
+        if self._host.write_timeout:
+            self._stall = asyncio.get_running_loop().call_later(self._host.write_timeout, self._stalled)
+
     def _stalled(self) -> None:
+        if self._written - self._transport.get_write_buffer_size() > self._taken:
+            self._watch_stall()  # slow, but it reads
+            return
         log.warning("a client read nothing for %g s and was dropped", self._host.write_timeout)
         self.drop()

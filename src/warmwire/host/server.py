@@ -39,6 +39,9 @@ DRAIN_TIMEOUT: Final = 10.0
 """Seconds that requests under way get when the host is told to stop."""
 
 
+_SHUTTING_DOWN: Final = "the host is shutting down"
+
+
 def own_uids() -> set[int | None]:
     """The host's own user, root, and whoever the system does not name."""
     return {None, 0, os.getuid()}
@@ -155,14 +158,15 @@ class Host:
             await asyncio.wait_for(self._idle.wait(), timeout)
         except TimeoutError:
             for session in tuple(self._sessions):
-                session.abort("the host is shutting down")
+                session.abort(_SHUTTING_DOWN)
             return False
         return True
 
     async def close(self) -> None:
-        """Drop every connection and stop the model."""
+        """Drop every connection and stop the model. An answer under way ends with an error, as every answer ends."""
         ending = [session.closed for session in self._sessions]
         for session in tuple(self._sessions):
+            session.abort(_SHUTTING_DOWN)
             session.close()
         if ending:
             _, waiting = await asyncio.wait(ending, timeout=1)

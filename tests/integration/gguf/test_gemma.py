@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.gguf_support import ask
+from tests.model_support import text_of
 from warmwire.models.load import load_model
 from warmwire.models.openai.model import ChatModel
 from warmwire.wire.errors import CancelledError
-from warmwire.wire.messages import Message, OutBlock, Request, StopReason, text_block
+from warmwire.wire.messages import OutBlock, StopReason
 
 pytestmark = pytest.mark.llm
 
@@ -26,15 +28,11 @@ def gemma(tmp_path_factory: pytest.TempPathFactory) -> ChatModel:
     return model
 
 
-def ask(text: str, **fields: object) -> Request:
-    return Request(messages=[Message("user", [text_block(text)])], temperature=0, **fields)  # type: ignore[arg-type]
-
-
 def test_it_streams_words(gemma: ChatModel) -> None:
     blocks: list[OutBlock] = []
     request = ask("The capital of France is Paris. The capital of Italy is", max_tokens=8)
     finish = gemma.generate(request, blocks.append, threading.Event())
-    assert "Rome" in "".join(block.delta for block in blocks)
+    assert "Rome" in text_of(blocks)
     assert (finish.stop_reason, finish.usage.output_tokens) == (StopReason.MAX_TOKENS, 8)
     assert 5 < len(blocks) <= 8
     assert 10 < finish.usage.input_tokens < 20
@@ -50,7 +48,7 @@ def test_it_holds_to_a_schema(gemma: ChatModel) -> None:
     blocks: list[OutBlock] = []
     request = ask("Rome in JSON:", response_format={"type": "json_schema", "schema": schema}, max_tokens=200)
     finish = gemma.generate(request, blocks.append, threading.Event())
-    value = msgspec.json.decode("".join(block.delta for block in blocks))
+    value = msgspec.json.decode(text_of(blocks))
     assert set(value) == {"city", "large"}
     assert finish.stop_reason == StopReason.END_TURN
 

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from tests import tiny_gguf
+from tests.gguf_support import ask
+from tests.model_support import text_of
 from warmwire.models.images import image_attachment
 from warmwire.models.llama.server import LlamaServer, Tail, find_server
 from warmwire.models.load import load_model
@@ -36,14 +38,6 @@ def load(path: Path) -> ChatModel:
 def close(model: ChatModel) -> None:
     assert isinstance(model._upstream, LlamaServer)
     model._upstream.close()
-
-
-def ask(text: str = "hi", **fields: object) -> Request:
-    return Request(messages=[Message("user", [text_block(text)])], temperature=0, **fields)  # type: ignore[arg-type]
-
-
-def text_of(blocks: list[OutBlock]) -> str:
-    return "".join(block.delta for block in blocks)
 
 
 @needs_server

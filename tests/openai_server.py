@@ -132,3 +132,29 @@ def chunk(delta: Any = None, reason: str | None = None, **more: Any) -> dict[str
 def usage(prompt: int, completion: int) -> dict[str, Any]:
     """The chunk that ends a stream with usage."""
     return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion}}
+
+
+def raw_stream(data: bytes) -> Any:
+    def answer(exchange: Exchange) -> None:
+        exchange.begin()
+        exchange.write(data)
+
+    return answer
+
+
+def serve_vectors(server: FakeServer, width: int = 3) -> None:
+    def answer(exchange: Exchange) -> None:
+        texts = exchange.body["input"]
+        rows = [{"index": i, "embedding": [float(len(text)), 2.0, 0.0][:width]} for i, text in enumerate(texts)]
+        exchange.json({"data": rows[::-1], "usage": {"prompt_tokens": len(texts), "total_tokens": len(texts)}})
+
+    server.answers["/v1/embeddings"] = answer
+
+
+HELLO = [
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"content": "Hel"}),
+    chunk({"content": "lo"}),
+    chunk({}, "stop"),
+]
+"""The events of an answer that says "Hello"."""

@@ -106,12 +106,22 @@ def test_who_reads_slowly_is_not_taken_for_one_who_does_not_read(start: Start, l
         assert len(data) > SIZE
 
 
+def test_a_trickle_does_not_hold_a_slot(start: Start, loop_name: str) -> None:
+    host = start(Script(flood), loop=loop_name, write_timeout=1)
+    with host.peer() as hostile:
+        hostile.send(json_frame(text_body(id="flood")))
+        eventually(lambda: host.host.activity.outstanding)
+        while host.host.activity.outstanding:  # until it is dropped
+            hostile.sock.recv(1)
+            threading.Event().wait(0.05)
+
+
 def test_the_loop_is_never_blocked(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     """asyncio's debug mode reports every callback that takes longer than `slow_callback_duration`."""
     caplog.set_level(logging.WARNING, "asyncio")
     script = Script(flood)
     host = start(script, workers=2, debug=True)
-    host.call(lambda: setattr(host.loop, "slow_callback_duration", 0.5))
+    host.call(lambda: setattr(host.loop, "slow_callback_duration", 1.0))
     page = bytes(1700 * 2200 * 3)
     with host.peer() as peer:
         peer.send(json_frame(image_body("a", width=1700, height=2200)), descriptor("a", len(page)), frame(2, page))

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the clients and of the bridge."""
+"""Fixtures of the tests of the clients, of hosts with all their sockets and of the bridge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.bridge_support import BridgeThread
 from tests.client_support import Blocking, BlockingClient, Clients
-from tests.support import LOOPS, HostThread
+from tests.support import LOOPS, HostThread, WholeHost
 from warmwire.client import Client
 
 
@@ -45,3 +45,10 @@ def client_class(request: pytest.FixtureRequest) -> Iterator[Clients]:
     runner = Blocking(LOOPS[request.param.removeprefix("async on ")])
     yield lambda *args, **options: BlockingClient(runner, *args, **options)
     runner.stop()
+
+
+@pytest.fixture
+def start_whole(path: str) -> Iterator[Callable[..., WholeHost]]:
+    """`start_whole(model, ...)` gives a running host with all its sockets; it is stopped after the test."""
+    with ExitStack() as stack:
+        yield lambda model, **options: stack.enter_context(WholeHost(model, path, **options))

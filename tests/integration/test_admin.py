@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +28,6 @@ from tests.support import (
 )
 from warmwire.client import AsyncClient, BackendUnavailableError, Client, DialError, InputError, StreamLostError
 from warmwire.client import tasks as client_tasks
-from warmwire.host import activity_log as activity
 from warmwire.host import admin as host_admin
 from warmwire.host.admin import Admin
 from warmwire.host.hangup import HangupWatch
@@ -43,12 +41,6 @@ from warmwire.wire.messages import OutBlock
 
 Start = Callable[..., WholeHost]
 IDLE = {"workers": 1, "capacity": 11, "outstanding": 0, "answered": 0, "refused": 0, "sent": 0}
-
-
-@pytest.fixture
-def start(path: str) -> Iterator[Start]:
-    with ExitStack() as stack:
-        yield lambda model, **options: stack.enter_context(WholeHost(model, path, **options))
 
 
 class SlowRunner(ThreadRunner):
@@ -93,7 +85,7 @@ def told(peer: LinePeer, count: int) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------- the order of things
 
 
-def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start: Start, loop_name: str) -> None:
+def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start_whole: Start, loop_name: str) -> None:
     class Able(Script):
         name = "able"
         capabilities = Capabilities(
@@ -101,7 +93,7 @@ def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start: Start
             accelerator="cuda", gpu_layers=7, device_name="a card", vram_total_bytes=1 << 33,
         )  # fmt: skip
 
-    with start(Able(), loop=loop_name).lines(Surface.ADMIN) as peer:
+    with start_whole(Able(), loop=loop_name).lines(Surface.ADMIN) as peer:
         assert told(peer, 3) == [
             {
                 "status": "capabilities",
@@ -125,8 +117,8 @@ def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start: Start
         ]
 
 
-def test_what_a_model_has_not_is_left_out(start: Start) -> None:
-    with start(EchoModel()).lines(Surface.ADMIN) as peer:
+def test_what_a_model_has_not_is_left_out(start_whole: Start) -> None:
+    with start_whole(EchoModel()).lines(Surface.ADMIN) as peer:
         (capabilities,) = told(peer, 1)
         assert capabilities.keys().isdisjoint({"rerank", "audio_sample_rate", "device_name", "vram_total_bytes"})
         assert (capabilities["audio"], capabilities["embed"], capabilities["gpu_layers"]) == (False, False, 0)
@@ -162,7 +154,7 @@ def test_the_whole_life_of_a_host(path: str, loop: str) -> None:
 
 
 def test_activity_is_told_while_and_after_a_request_runs(
-    start: Start, loop_name: str, monkeypatch: pytest.MonkeyPatch
+    start_whole: Start, loop_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_admin, "_HEARTBEAT", 0.1)
     go = threading.Event()
@@ -172,7 +164,7 @@ def test_activity_is_told_while_and_after_a_request_runs(
             emit(OutBlock("text", "more "))
         return Finish()
 
-    host = start(Script(play), loop=loop_name, queue_depth=0)
+    host = start_whole(Script(play), loop=loop_name, queue_depth=0)
     with host.lines(Surface.ADMIN) as peer, host.peer() as running:
         told(peer, 3)
         running.send(json_frame(text_body("k")))
@@ -191,8 +183,8 @@ def test_activity_is_told_while_and_after_a_request_runs(
 # ---------------------------------------------------------------------- subscribers of all kinds
 
 
-def test_two_hundred_and_fifty_six_subscribers_hear_everything(start: Start, loop_name: str) -> None:
-    host = start(EchoModel(), loop=loop_name)
+def test_two_hundred_and_fifty_six_subscribers_hear_everything(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(EchoModel(), loop=loop_name)
     with ExitStack() as stack:
         peers = [stack.enter_context(host.lines(Surface.ADMIN)) for _ in range(256)]
         for peer in peers:
@@ -207,8 +199,8 @@ def test_two_hundred_and_fifty_six_subscribers_hear_everything(start: Start, loo
             assert peer.at_end()
 
 
-def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start: Start, loop_name: str) -> None:
-    host = start(EchoModel(), loop=loop_name)
+def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(EchoModel(), loop=loop_name)
     with host.lines(Surface.ADMIN) as half, host.lines(Surface.ADMIN) as talker:
         half.shutdown()
         talker.send(b"what is this?\n" * 100_000)
@@ -220,8 +212,8 @@ def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start: Start
         assert told(talker, 1)[0]["answered"] == 1
 
 
-def test_subscribers_that_leave_an_idle_host_leave_nothing(start: Start, loop_name: str) -> None:
-    host = start(EchoModel(), loop=loop_name)
+def test_subscribers_that_leave_an_idle_host_leave_nothing(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(EchoModel(), loop=loop_name)
     with host.lines(Surface.ADMIN) as peer:
         told(peer, 3)
     before = eventually(lambda: open_descriptors())
@@ -320,8 +312,8 @@ def call(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 class TestClients:
-    def test_status(self, start: Start, call: Callable[..., Any]) -> None:
-        host = start(EchoModel())
+    def test_status(self, start_whole: Start, call: Callable[..., Any]) -> None:
+        host = start_whole(EchoModel())
         status = call(host.path, "status")
         assert (status.state, status.details, status.activity) == ("ready", {}, IDLE)
         assert [c["backend"] for c in status.capabilities] == ["echo"]
@@ -332,8 +324,8 @@ class TestClients:
             assert (status.state, status.capabilities, status.activity) == ("loading_model", [], None)
             assert status.details == {"phase": "checking_local", "path": "echo"}
 
-    def test_events_until_the_end(self, start: Start, call: Callable[..., Any]) -> None:
-        host = start(EchoModel())
+    def test_events_until_the_end(self, start_whole: Start, call: Callable[..., Any]) -> None:
+        host = start_whole(EchoModel())
         with host.lines(Surface.ADMIN) as peer:
             told(peer, 3)
             threading.Timer(0.2, host.stop).start()
@@ -419,118 +411,3 @@ def fake_admin(path: str, data: bytes, *, hold: bool = False) -> Iterator[None]:
         finally:
             ended.set()
             thread.join(PATIENCE)
-
-
-# ---------------------------------------------------------------------- the activity log
-
-
-def read_log(directory: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (directory / "s.ndjson").read_text().splitlines()]
-
-
-def test_the_log_tells_who_and_how_much_and_never_what(start: Start, tmp_path: Path, loop_name: str) -> None:
-    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        if request.id == "bug":
-            raise ValueError("it said XYZZY")
-        emit(OutBlock("text", "PLUGH"))
-        return Finish(report={"x": "PLUGH"})
-
-    with activity.activity_log(tmp_path / "logs", "s"):
-        host = start(Script(play), loop=loop_name)
-        with host.peer() as peer:
-            peer.ask("XYZZY", id="one")
-            peer.ask("XYZZY", id="bug")
-            peer.send(json_frame(text_body("XYZZY", id="Bearer abcdefghijklmnop") | {"messages": []}))
-            peer.answer()
-            peer.send(b"\x05\x01XYZZY")
-            assert (peer.receive() or {})["code"] == "invalid_request"
-        host.stop()
-        host.join()
-    log = read_log(tmp_path / "logs")
-    assert [line["msg"] for line in log if line["component"] == "activity"] == [
-        "ready",
-        "connection_accepted",
-        "request_done",
-        "request_failed",
-        "request_failed",
-        "request_unreadable",
-    ]
-    ready, accepted, done = (line for line in log if line["msg"] in ("ready", "connection_accepted", "request_done"))
-    assert ready["surfaces"] == ["generation"]
-    assert (accepted["surface"], accepted["peer_uid"], accepted["peer_pid"]) == ("generation", os.getuid(), os.getpid())
-    assert (done["req_id"], done["level"], done["stop_reason"], done["n_tools"]) == ("one", "info", "end_turn", 0)
-    assert done["seconds"] >= 0
-    failures = [(line["req_id"], line["code"]) for line in log if line["msg"] == "request_failed"]
-    assert failures == [("bug", "internal"), ("Bearer [REDACTED]", "invalid_request")]
-    text = (tmp_path / "logs" / "s.ndjson").read_text()
-    assert "XYZZY" not in text
-    assert "PLUGH" not in text
-    assert (tmp_path / "logs").stat().st_mode & 0o777 == 0o700
-    assert (tmp_path / "logs" / "s.ndjson").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_cancelled_request_is_logged_as_such(start: Start, tmp_path: Path) -> None:
-    gate = Gate()
-    with activity.activity_log(tmp_path, "s"):
-        host = start(gate)
-        with host.peer() as peer:
-            peer.send(json_frame(text_body("k", id="left")))
-            gate.wait_running("k")
-        gate.wait_ended("k")
-        eventually(lambda: "request_cancelled" in (tmp_path / "s.ndjson").read_text())
-    (line,) = [line for line in read_log(tmp_path) if line["msg"] == "request_cancelled"]
-    assert line["req_id"] == "left"
-
-
-def test_nothing_is_logged_unless_asked_for(tmp_path: Path) -> None:
-    with activity.activity_log(tmp_path, "s"):
-        activity.record("inside")
-    activity.record("outside")
-    with activity.activity_log(None, "s"):
-        activity.record("nowhere")
-    assert [line["msg"] for line in read_log(tmp_path)] == ["inside"]
-
-
-def test_files_change_before_one_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(activity, "_MAX_BYTES", 2000)
-    with activity.activity_log(tmp_path, "s"):
-        for n in range(100):
-            activity.record("event", n=n, text="x" * 50)
-    assert sorted(os.listdir(tmp_path)) == ["s.ndjson", "s.ndjson.1", "s.ndjson.2", "s.ndjson.3"]
-    assert all(file.stat().st_size <= 2000 for file in tmp_path.iterdir())
-    assert read_log(tmp_path)[-1]["n"] == 99
-
-
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("Authorization: Bearer abc.def-123", "Authorization: Bearer [REDACTED]"),
-        ("'authorization': 'Basic dXNlcjpwYXNz'", "'authorization': 'Basic [REDACTED]'"),
-        ("api_key=hunter2&x=1", "api_key=[REDACTED]&x=1"),
-        ('{"password": "hunter2"}', '{"password": "[REDACTED]"}'),
-        ("OPENAI_API_KEY=abc", "OPENAI_API_KEY=[REDACTED]"),
-        ("eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl", "[REDACTED]"),
-        ("key sk-proj-0123456789abcdef ends", "key [REDACTED] ends"),
-        ("xoxb-12-34 ghp_0123456789abcdef glpat-0123456789", "[REDACTED] [REDACTED] [REDACTED]"),
-        ("AKIAIOSFODNN7EXAMPLE", "[REDACTED]"),
-        ("http://me:hunter2@host/v1", "http://me:[REDACTED]@host/v1"),
-        ("a task-oriented monkey at http://host:80/x", "a task-oriented monkey at http://host:80/x"),
-    ],
-)
-def test_secrets_are_cut_out(text: str, safe: str) -> None:
-    assert activity.redact(text) == safe
-
-
-def test_redaction_takes_no_time_on_hostile_ids() -> None:
-    for piece in ("token", "bearer ", "eyJ.", "a://", "authorization ", "sk-", "apikey=", "\"'"):
-        activity.redact(piece * 500)
-
-
-def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="no log can be written there"), activity.activity_log(tmp_path / "file", "s"):
-        pass
-    (tmp_path / "s.ndjson").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="no log can be written there"), activity.activity_log(tmp_path, "s"):
-        pass
-    assert not (tmp_path / "elsewhere").exists()

@@ -1,124 +1,24 @@
-"""Embeddings and rerank behind their sockets: what is refused and how, turns, leaving, draining; and the clients."""
+"""Embeddings and rerank behind their sockets: what is refused and how, turns, leaving, draining."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import math
 import os
-import socket
 import stat
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import tiny_gguf
-from tests.support import PATIENCE, WholeHost, eventually, json_frame, text_body
-from warmwire.client import (
-    AsyncClient,
-    Client,
-    DialError,
-    EmbedUnsupportedError,
-    InternalError,
-    InvalidRequestError,
-    ProtocolError,
-    QueueFullError,
-    RequestError,
-    RerankUnsupportedError,
-    StreamLostError,
-)
-from warmwire.host.workers import WorkerPool
-from warmwire.models.base import Capabilities, Embeddings, Finish, Ranking, rank
-from warmwire.models.echo import EchoModel
+from tests.support import WholeHost, eventually, json_frame, text_body
+from tests.surface_support import BOTH, GOOD, E, G, R, Vectors, task
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
-from warmwire.wire.errors import BackendUnavailableError, FrameTooLargeError
-from warmwire.wire.messages import MAX_FRAME, OutBlock, Request
-from warmwire.wire.tasks import EMBED_TASKS
-
-E, R, G = Surface.EMBEDDINGS, Surface.RERANK, Surface.GENERATION
-BOTH = pytest.mark.parametrize("surface", [E, R], ids=["embeddings", "rerank"])
-
-GOOD: dict[Surface, dict[str, Any]] = {E: {"id": "x", "input": ["a"]}, R: {"id": "x", "query": "q", "documents": ["d"]}}
-
-
-def task(surface: Surface, key: str) -> dict[str, Any]:
-    """A request of a surface that the model below knows by `key`."""
-    return {"id": key, "input": [key]} if surface is E else {"id": key, "query": key, "documents": ["d", "e"]}
-
-
-class Vectors:
-    """Answers on every surface. A key that starts with `wait` runs until the test opens it or it is cancelled."""
-
-    name = "vectors"
-
-    def __init__(self, **capabilities: Any) -> None:
-        self.capabilities = Capabilities(**({"embed": True, "rerank": True} | capabilities))
-        self.order: list[str] = []
-        self.cancelled: list[str] = []
-        self._events: dict[tuple[str, str], threading.Event] = {}
-        self._lock = threading.Lock()
-
-    def event(self, what: str, key: str) -> threading.Event:
-        with self._lock:
-            return self._events.setdefault((what, key), threading.Event())
-
-    def wait_running(self, key: str) -> None:
-        assert self.event("running", key).wait(PATIENCE), f"{key} never ran"
-
-    def open(self, key: str) -> None:
-        self.event("open", key).set()
-
-    def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        key = request.messages[-1].content[-1].text or ""
-        self._run(key, cancelled)
-        emit(OutBlock("text", key))
-        return Finish()
-
-    def embed(
-        self, texts: list[str], cancelled: threading.Event, *, dimensions: int | None = None, task: str | None = None
-    ) -> Embeddings:
-        self._run(texts[0], cancelled)
-        width = dimensions or 4
-        if width > 1_000_000:
-            raise InvalidRequestError(f"dimensions {width} are more than the model's 4")
-        value = math.nan if texts[0] == "nan" else 0.5
-        return Embeddings([[value] * width for _ in texts], width, f"vectors for {task}", sum(map(len, texts)))
-
-    def rerank(
-        self, query: str, documents: list[str], cancelled: threading.Event, *, top_n: int | None = None
-    ) -> Ranking:
-        self._run(query, cancelled)
-        if query == "nan":
-            return Ranking(rank([math.nan]), "vectors")
-        return Ranking(rank([float(len(set(query) & set(d))) for d in documents], top_n), "vectors", len(documents))
-
-    def _run(self, key: str, cancelled: threading.Event) -> None:
-        self.order.append(key)
-        self.event("running", key).set()
-        if key == "unable":
-            raise EmbedUnsupportedError("not this model")
-        if key == "bug":
-            raise ValueError("a bug in the model")
-        gate = self.event("open", key)
-        while key.startswith("wait") and not gate.wait(0.005):
-            if cancelled.is_set():
-                self.cancelled.append(key)
-                return
-
+from warmwire.wire.messages import MAX_FRAME
 
 Start = Callable[..., WholeHost]
-
-
-@pytest.fixture
-def start(path: str) -> Iterator[Start]:
-    with ExitStack() as stack:
-        yield lambda model, **options: stack.enter_context(WholeHost(model, path, **options))
 
 
 # ---------------------------------------------------------------------- sockets
@@ -134,9 +34,9 @@ def start(path: str) -> Iterator[Start]:
     ],
 )
 def test_a_socket_is_there_when_the_model_can(
-    start: Start, path: str, able: dict[str, bool], surfaces: list[Any]
+    start_whole: Start, path: str, able: dict[str, bool], surfaces: list[Any]
 ) -> None:
-    host = start(Vectors(**able))
+    host = start_whole(Vectors(**able))
     there = {surface for surface in Surface if os.path.exists(surface_addr(path, surface))}
     assert there == {G, Surface.ADMIN, *surfaces}
     for surface in there:
@@ -146,8 +46,8 @@ def test_a_socket_is_there_when_the_model_can(
     assert os.listdir(Path(path).parent) == []
 
 
-def test_a_model_that_only_embeds_says_so_on_the_generation_socket(start: Start) -> None:
-    with start(Vectors(generate=False)).peer() as peer:
+def test_a_model_that_only_embeds_says_so_on_the_generation_socket(start_whole: Start) -> None:
+    with start_whole(Vectors(generate=False)).peer() as peer:
         for _ in range(2):
             assert peer.ask("hello")[1]["code"] == "invalid_request"
 
@@ -163,12 +63,12 @@ def test_a_path_that_leaves_no_room_for_the_others(directory: str, room: int, th
             assert peer.ask("hello")[0] == "hello"
 
 
-def test_no_socket_of_another_host_is_taken(start: Start, path: str) -> None:
+def test_no_socket_of_another_host_is_taken(start_whole: Start, path: str) -> None:
     with SocketPath(surface_addr(path, R)) as other, other.bind():
         with pytest.raises(Exception, match="already served by pid"):
             WholeHost(Vectors(), path).__enter__().join()
         assert os.path.exists(surface_addr(path, R))
-    start(Vectors())  # nothing of the one that failed is left in the way
+    start_whole(Vectors())  # nothing of the one that failed is left in the way
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -187,8 +87,10 @@ def test_no_socket_of_another_host_is_taken(start: Start, path: str) -> None:
         b"{\n",
     ],
 )
-def test_what_does_not_decode_has_no_id_and_closes(start: Start, loop_name: str, surface: Surface, line: bytes) -> None:
-    host = start(Vectors(), loop=loop_name)
+def test_what_does_not_decode_has_no_id_and_closes(
+    start_whole: Start, loop_name: str, surface: Surface, line: bytes
+) -> None:
+    host = start_whole(Vectors(), loop=loop_name)
     with host.lines(surface) as peer:
         assert peer.ask(GOOD[surface])["id"] == "x"
         error = peer.ask(line)
@@ -199,8 +101,8 @@ def test_what_does_not_decode_has_no_id_and_closes(start: Start, loop_name: str,
         assert peer.ask(GOOD[surface])["type"] != "error"
 
 
-def test_a_line_over_64_mib_is_refused_while_it_comes(start: Start) -> None:
-    with start(Vectors()).lines(E) as peer:
+def test_a_line_over_64_mib_is_refused_while_it_comes(start_whole: Start) -> None:
+    with start_whole(Vectors()).lines(E) as peer:
         piece = b"x" * (1 << 20)
         for _ in range(MAX_FRAME >> 20):
             peer.send(piece)
@@ -228,9 +130,9 @@ def test_a_line_over_64_mib_is_refused_while_it_comes(start: Start) -> None:
     ],
 )
 def test_what_is_wrong_is_answered_under_its_id_and_the_connection_lives(
-    start: Start, surface: Surface, request_: dict[str, Any], words: str
+    start_whole: Start, surface: Surface, request_: dict[str, Any], words: str
 ) -> None:
-    host = start(Vectors())
+    host = start_whole(Vectors())
     with host.lines(surface) as peer:
         error = peer.ask({"id": "wrong", **request_})
         assert (error["type"], error["id"], error["code"]) == ("error", "wrong", "invalid_request")
@@ -241,8 +143,8 @@ def test_what_is_wrong_is_answered_under_its_id_and_the_connection_lives(
 
 
 @BOTH
-def test_failures_of_the_model_keep_the_connection(start: Start, loop_name: str, surface: Surface) -> None:
-    with start(Vectors(), loop=loop_name).lines(surface) as peer:
+def test_failures_of_the_model_keep_the_connection(start_whole: Start, loop_name: str, surface: Surface) -> None:
+    with start_whole(Vectors(), loop=loop_name).lines(surface) as peer:
         for key, code, words in [
             ("unable", "embed_unsupported", "not this model"),
             ("bug", "internal", "ValueError: a bug in the model"),
@@ -254,15 +156,15 @@ def test_failures_of_the_model_keep_the_connection(start: Start, loop_name: str,
         assert peer.ask(GOOD[surface])["id"] == "x"
 
 
-def test_an_answer_of_over_64_mib_is_refused_by_its_size(start: Start) -> None:
-    with start(Vectors()).lines(E) as peer:
+def test_an_answer_of_over_64_mib_is_refused_by_its_size(start_whole: Start) -> None:
+    with start_whole(Vectors()).lines(E) as peer:
         error = peer.ask({"id": "huge", "input": ["a"] * 20, "dimensions": 1_000_000})
         assert (error["id"], error["code"]) == ("huge", "frame_too_large")
         assert peer.ask(GOOD[E])["id"] == "x"
 
 
-def test_another_users_connection_is_closed_unread(start: Start, loop_name: str) -> None:
-    host = start(Vectors(), loop=loop_name)
+def test_another_users_connection_is_closed_unread(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(Vectors(), loop=loop_name)
     host.call(lambda: host.host.uids and host.host.uids.clear())
     for surface in (E, R):
         with host.lines(surface) as peer:
@@ -272,8 +174,8 @@ def test_another_users_connection_is_closed_unread(start: Start, loop_name: str)
 # ---------------------------------------------------------------------- what is answered
 
 
-def test_an_answer_has_the_keys_of_the_wire(start: Start, loop_name: str) -> None:
-    host = start(Vectors(), loop=loop_name)
+def test_an_answer_has_the_keys_of_the_wire(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(Vectors(), loop=loop_name)
     with host.lines(E) as peer:
         assert peer.ask({"id": "e", "input": ["ab", "c"], "dimensions": 2, "task": "similarity", "newer": 0}) == {
             "type": "embeddings",
@@ -302,8 +204,8 @@ def test_an_answer_has_the_keys_of_the_wire(start: Start, loop_name: str) -> Non
 
 
 @BOTH
-def test_lines_written_ahead_are_answered_in_order(start: Start, loop_name: str, surface: Surface) -> None:
-    with start(Vectors(), loop=loop_name).lines(surface) as peer:
+def test_lines_written_ahead_are_answered_in_order(start_whole: Start, loop_name: str, surface: Surface) -> None:
+    with start_whole(Vectors(), loop=loop_name).lines(surface) as peer:
         lines = [json.dumps(task(surface, f"n{n}")).encode() for n in range(20)]
         peer.send(b"\r\n".join(lines) + b"\n")
         assert [(peer.receive() or {})["id"] for _ in lines] == [f"n{n}" for n in range(20)]
@@ -311,10 +213,10 @@ def test_lines_written_ahead_are_answered_in_order(start: Start, loop_name: str,
 
 @BOTH
 def test_the_last_line_needs_no_newline_and_a_half_closed_client_gets_its_answer(
-    start: Start, loop_name: str, surface: Surface
+    start_whole: Start, loop_name: str, surface: Surface
 ) -> None:
     model = Vectors()
-    with start(model, loop=loop_name).lines(surface) as peer:
+    with start_whole(model, loop=loop_name).lines(surface) as peer:
         for byte in json.dumps(task(surface, "wait")).encode():
             peer.send(bytes([byte]))
         peer.shutdown()
@@ -327,9 +229,9 @@ def test_the_last_line_needs_no_newline_and_a_half_closed_client_gets_its_answer
 # ---------------------------------------------------------------------- turns
 
 
-def test_all_surfaces_share_one_queue_first_in_first_out(start: Start, loop_name: str) -> None:
+def test_all_surfaces_share_one_queue_first_in_first_out(start_whole: Start, loop_name: str) -> None:
     model = Vectors()
-    host = start(model, loop=loop_name, queue_depth=3)
+    host = start_whole(model, loop=loop_name, queue_depth=3)
     with (
         host.peer() as chat,
         host.lines(E) as embed,
@@ -357,9 +259,9 @@ def test_all_surfaces_share_one_queue_first_in_first_out(start: Start, loop_name
 
 
 @BOTH
-def test_leaving_cancels_what_runs_and_what_waits(start: Start, loop_name: str, surface: Surface) -> None:
+def test_leaving_cancels_what_runs_and_what_waits(start_whole: Start, loop_name: str, surface: Surface) -> None:
     model = Vectors()
-    host = start(model, loop=loop_name)
+    host = start_whole(model, loop=loop_name)
     with host.lines(surface) as waiting, host.lines(surface) as running:
         running.send(task(surface, "wait-running"))
         model.wait_running("wait-running")
@@ -373,8 +275,8 @@ def test_leaving_cancels_what_runs_and_what_waits(start: Start, loop_name: str, 
     assert model.cancelled == ["wait-running"]
 
 
-def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start: Start, loop_name: str) -> None:
-    host = start(Vectors(), loop=loop_name, queue_depth=0, write_timeout=2)
+def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(Vectors(), loop=loop_name, queue_depth=0, write_timeout=2)
     with host.lines(E) as deaf, host.lines(E) as patient:
         deaf.send({"id": "deaf", "input": ["a"] * 10, "dimensions": 900_000})
         eventually(lambda: host.host.activity.sent, "the answer")
@@ -384,10 +286,10 @@ def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start: Start
 
 @BOTH
 def test_a_drain_lets_run_what_runs_and_refuses_what_is_new(
-    start: Start, loop_name: str, path: str, surface: Surface
+    start_whole: Start, loop_name: str, path: str, surface: Surface
 ) -> None:
     model = Vectors()
-    host = start(model, loop=loop_name)
+    host = start_whole(model, loop=loop_name)
     with host.lines(surface) as running, host.lines(surface) as idle, host.lines(Surface.ADMIN) as admin:
         running.send(task(surface, "wait"))
         model.wait_running("wait")
@@ -409,9 +311,9 @@ def test_a_drain_lets_run_what_runs_and_refuses_what_is_new(
     host.join()
 
 
-def test_a_drain_that_takes_too_long_cuts_with_an_error_line(start: Start, loop_name: str) -> None:
+def test_a_drain_that_takes_too_long_cuts_with_an_error_line(start_whole: Start, loop_name: str) -> None:
     model = Vectors()
-    host = start(model, loop=loop_name, drain_timeout=0.05)
+    host = start_whole(model, loop=loop_name, drain_timeout=0.05)
     with host.lines(E) as running:
         running.send(task(E, "wait"))
         model.wait_running("wait")
@@ -422,8 +324,8 @@ def test_a_drain_that_takes_too_long_cuts_with_an_error_line(start: Start, loop_
     host.join()
 
 
-def test_fifty_clients_of_every_kind_all_get_their_answer(start: Start, loop_name: str) -> None:
-    host = start(Vectors(), loop=loop_name, workers=2, queue_depth=60)
+def test_fifty_clients_of_every_kind_all_get_their_answer(start_whole: Start, loop_name: str) -> None:
+    host = start_whole(Vectors(), loop=loop_name, workers=2, queue_depth=60)
     got: list[str] = []
 
     def client(n: int) -> None:
@@ -440,172 +342,3 @@ def test_fifty_clients_of_every_kind_all_get_their_answer(start: Start, loop_nam
     for thread in threads:
         thread.join()
     assert sorted(got) == sorted(map(str, range(50)))
-
-
-# ---------------------------------------------------------------------- clients, blocking and not
-
-
-class Blocking:
-    """`AsyncClient` in the clothes of `Client`: each call runs in an event loop of its own."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._client = lambda: AsyncClient(*args, **options)
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        async def call(*args: Any, **options: Any) -> Any:
-            async with self._client() as client:
-                return await getattr(client, name)(*args, **options)
-
-        return lambda *args, **options: asyncio.run(call(*args, **options))
-
-
-@pytest.fixture(params=[Client, Blocking], ids=["sync", "async"])
-def client_class(request: pytest.FixtureRequest) -> Any:
-    return request.param
-
-
-class TestClients:
-    def test_embed_and_rerank(self, start: Start, client_class: Any) -> None:
-        client = client_class(start(Vectors()).path)
-        found = client.embed(["ab", "c"], dimensions=3, task="clustering")
-        assert found.embeddings == [[0.5] * 3] * 2
-        assert (found.dimensions, found.model, found.usage.input_tokens) == (3, "vectors for clustering", 3)
-        ranking = client.rerank("ab", ["x", "b", "ab"], top_n=2)
-        assert [(r.index, r.score) for r in ranking.results] == [(2, 2.0), (1, 1.0)]
-
-    def test_a_large_answer(self, start: Start, client_class: Any) -> None:
-        found = client_class(start(Vectors()).path).embed(["a"] * 10, dimensions=200_000)
-        assert [len(vector) for vector in found.embeddings] == [200_000] * 10
-
-    def test_errors_are_those_of_the_host(self, start: Start, client_class: Any) -> None:
-        client = client_class(start(Vectors()).path)
-        with pytest.raises(InvalidRequestError, match=r"input\[1\] must not be empty"):
-            client.embed(["a", ""])
-        with pytest.raises(InvalidRequestError, match="257 documents"):
-            client.rerank("q", ["d"] * 257)
-        with pytest.raises(InternalError, match="a bug in the model"):
-            client.embed(["bug"])
-        with pytest.raises(EmbedUnsupportedError, match="not this model"):
-            client.embed(["unable"])
-        with pytest.raises(InvalidRequestError, match="surrogates"):
-            client.embed(["\ud800"])
-
-    def test_queue_full(self, start: Start, client_class: Any) -> None:
-        model = Vectors()
-        host = start(model, queue_depth=0)
-        with host.lines(E) as running:
-            running.send(task(E, "wait"))
-            model.wait_running("wait")
-            with pytest.raises(QueueFullError):
-                client_class(host.path).rerank("q", ["d"])
-
-    def test_a_model_that_cannot_is_told_at_once(self, start: Start, client_class: Any) -> None:
-        client = client_class(start(EchoModel()).path, wait=60)
-        began = time.monotonic()
-        with pytest.raises(EmbedUnsupportedError, match=r"model \(echo\) does not embed"):
-            client.embed(["a"])
-        with pytest.raises(RerankUnsupportedError, match="does not rerank"):
-            client.rerank("q", ["d"])
-        assert time.monotonic() - began < 30
-
-    def test_no_host(self, path: str, client_class: Any) -> None:
-        with pytest.raises(DialError, match=r"no host listens at .*s\.embed\.sock"):
-            client_class(path, wait=0).embed(["a"])
-
-    def test_a_request_too_large_for_the_wire(self, start: Start, client_class: Any) -> None:
-        with pytest.raises(FrameTooLargeError):
-            client_class(start(Vectors()).path).embed(["x" * MAX_FRAME])
-
-    @pytest.mark.parametrize(
-        ("answer", "error", "words"),
-        [
-            (b"", StreamLostError, "closed the connection before the answer ended"),
-            (b"\n", ProtocolError, "cannot be read"),
-            (b'{"type":"embeddings"', StreamLostError, "before the answer ended"),
-            (b'{"type":"embeddings","id":"","embeddings":[[null]],"dimensions":1}\n', ProtocolError, "cannot be read"),
-            (b'{"type":"news"}\n', ProtocolError, "cannot be read"),
-            (b'{"type":"error","id":"","code":"teapot","message":"short"}\n', RequestError, r"short \(teapot\)"),
-            (b'{"type":"error","id":"","code":"queue_full","message":"later"}\n', QueueFullError, "later"),
-            (b'{"type":"error","id":"","code":"backend_unavailable","message":"m"}\n', BackendUnavailableError, "m"),
-        ],
-    )
-    def test_hosts_of_all_kinds(
-        self, path: str, client_class: Any, answer: bytes, error: type[Exception], words: str
-    ) -> None:
-        with SocketPath(surface_addr(path, E)) as claimed, claimed.bind() as listening:
-            listening.setblocking(True)
-
-            def serve() -> None:
-                sock, _ = listening.accept()
-                with sock:
-                    sock.settimeout(PATIENCE)
-                    assert json.loads(sock.makefile("rb").readline()) == {"input": ["a"]}
-                    sock.sendall(answer)
-
-            thread = threading.Thread(target=serve)
-            thread.start()
-            with pytest.raises(error, match=words):
-                client_class(path).embed(["a"])
-            thread.join(PATIENCE)
-
-    def test_a_refusal_before_everything_is_sent(self, path: str, client_class: Any) -> None:
-        with SocketPath(surface_addr(path, R)) as claimed, claimed.bind() as listening:
-            listening.setblocking(True)
-
-            def serve() -> None:
-                sock, _ = listening.accept()
-                with sock:
-                    sock.recv(1000)
-                    sock.sendall(b'{"type":"error","id":"","code":"frame_too_large","message":"enough"}\n')
-                    sock.shutdown(socket.SHUT_RD)  # what is still sent fails
-                    sock.recv(1)
-
-            thread = threading.Thread(target=serve)
-            thread.start()
-            with pytest.raises((FrameTooLargeError, StreamLostError)):
-                client_class(path).rerank("q", ["x" * (30 << 20)])
-            thread.join(PATIENCE)
-
-    def test_a_real_embedding_model(self, tmp_path: Path, start: Start, client_class: Any) -> None:
-        pytest.importorskip("xllamacpp")
-        model = str(tiny_gguf.encoder(tmp_path / "encoder.gguf"))
-        host = start(lambda: WorkerPool(model, threads=1))
-        client = client_class(host.path)
-        found = client.embed(["hello", "world", "hello"])
-        assert (found.dimensions, found.model) == (32, "encoder")
-        assert found.usage.input_tokens > 6
-        assert found.embeddings[0] == pytest.approx(found.embeddings[2], abs=1e-4)
-        assert found.embeddings[0] != pytest.approx(found.embeddings[1], abs=1e-2)
-        for vector in found.embeddings:
-            assert math.hypot(*vector) == pytest.approx(1, abs=1e-4)
-        short = client.embed(["hello"], dimensions=8)
-        scale = math.hypot(*found.embeddings[0][:8])
-        assert short.embeddings[0] == pytest.approx([x / scale for x in found.embeddings[0][:8]], abs=1e-3)
-        for name in EMBED_TASKS:
-            assert len(client.embed(["hello"], task=name).embeddings[0]) == 32
-        with pytest.raises(InvalidRequestError, match="33"):
-            client.embed(["hello"], dimensions=33)
-        with pytest.raises(InvalidRequestError):
-            client.embed(["hello " * 500])
-        with pytest.raises(RerankUnsupportedError, match="does not rerank"):
-            client.rerank("q", ["d"])
-        assert client.status().capabilities[0]["embed"] is True
-        assert client.embed(["hello"]).embeddings[0] == pytest.approx(found.embeddings[0], abs=1e-4)
-
-    def test_a_real_reranker(self, tmp_path: Path, start: Start, client_class: Any) -> None:
-        pytest.importorskip("xllamacpp")
-        model = str(tiny_gguf.encoder(tmp_path / "ranker.gguf", rank=True, name="ranker"))
-        host = start(lambda: WorkerPool(model, threads=1))
-        client = client_class(host.path)
-        documents = ["one", "two two", "three", "one"]
-        ranking = client.rerank("which one", documents)
-        scores = [r.score for r in ranking.results]
-        assert scores == sorted(scores, reverse=True)
-        assert sorted(r.index for r in ranking.results) == [0, 1, 2, 3]
-        assert ranking.usage.input_tokens > 8
-        best = client.rerank("which one", documents, top_n=2)
-        assert [r.index for r in best.results] == [r.index for r in ranking.results[:2]]
-        with pytest.raises(InvalidRequestError):
-            client.rerank("q" * 2000, ["d"])
-        with pytest.raises(EmbedUnsupportedError, match="does not embed"):
-            client.embed(["a"])

@@ -38,9 +38,6 @@ log = logging.getLogger("warmwire.host")
 _LOW_WATER, _HIGH_WATER = 64 << 10, 256 << 10
 """Bytes that may wait in the connection's write buffer before its model is made to wait."""
 
-_LEAST_TAKEN: Final = 4 << 10
-"""Bytes that a paused client has to take in every write timeout, so that a trickle does not hold its slot for ever."""
-
 _LINGER: Final = 2.0
 """Seconds for which input is read and thrown away after a fatal error: closing with input unread would make the
 client's next write fail before it has read the error frame."""
@@ -303,8 +300,8 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             self._stall = asyncio.get_running_loop().call_later(self._host.write_timeout, self._stalled)
 
     def _stalled(self) -> None:
-        if self._written - self._transport.get_write_buffer_size() >= self._taken + _LEAST_TAKEN:
-            self._watch_stall()  # slow, but it reads
+        if self._written - self._transport.get_write_buffer_size() > self._taken:
+            self._watch_stall()  # slow, but it reads; a trickle shows only when it has emptied a buffer of the kernel's
             return
-        log.warning("a client read next to nothing for %g s and was dropped", self._host.write_timeout)
+        log.warning("a client read nothing for %g s and was dropped", self._host.write_timeout)
         self.drop()

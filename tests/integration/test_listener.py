@@ -1,4 +1,4 @@
-"""The library's server and the page engines: `listen`, `serve`, `Conn`, and `Local` against `dial`."""
+"""The library's server: `listen`, `serve` and `Conn`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
 import warmwire
+from tests.reader_support import PAGE, Reader, listening
 from tests.support import (
     GOLDEN_REQUEST,
     PATIENCE,
@@ -26,194 +25,9 @@ from tests.support import (
     socket_pair,
     text_body,
 )
-from warmwire.client import (
-    CancelledError,
-    DialError,
-    InternalError,
-    InvalidRequestError,
-    ProtocolError,
-    TruncatedError,
-    WarmwireError,
-)
+from warmwire.client import DialError, InternalError, ProtocolError, WarmwireError
 from warmwire.models.base import Finish, PageModel
 from warmwire.wire.errors import ListenError, UsageError
-
-
-class Reader:
-    """A page handler that says what it sees, and fails in the way the prompt asks for."""
-
-    name = "reader"
-
-    def __init__(self) -> None:
-        self.cancelled = threading.Event()
-        self.running = threading.Event()
-        self.threads: set[int] = set()
-        self.pages: list[np.ndarray] = []
-
-    def generate(
-        self,
-        image: np.ndarray,
-        prompt: str,
-        max_tokens: int | None,
-        emit: Callable[[str], None],
-        cancelled: threading.Event,
-    ) -> dict[str, Any] | None:
-        self.threads.add(threading.get_ident())
-        self.pages.append(image)
-        emit("<doctag>")
-        emit(f"{image.shape[1]}x{image.shape[0]} sum={int(image.astype(np.int64).sum())} ")
-        if "fail" in prompt:
-            raise ValueError("asked to fail")
-        if "refuse" in prompt:
-            raise InvalidRequestError("not this page")
-        if "wait" in prompt:
-            self.running.set()
-            assert cancelled.wait(PATIENCE)
-            self.cancelled.set()
-            if "return" in prompt:
-                return None
-        if "swallow" in prompt:
-            for _ in range(100):
-                try:
-                    emit("word ")
-                except Exception:
-                    pass
-            return None
-        if "many" in prompt:
-            for n in range(20_000):
-                emit(f"w{n:07d} ")
-        emit(f"{prompt} {max_tokens}")
-        emit("é😀</doctag>")
-        return {"confidence": 0.9, "turn": 90}
-
-
-@contextmanager
-def listening(handler: Any, path: str, **options: Any) -> Iterator[warmwire.Listener]:
-    with warmwire.listen(path) as listener:
-        thread = threading.Thread(target=listener.serve_forever, args=(handler,), kwargs=options, daemon=True)
-        thread.start()
-        yield listener
-        listener.close()
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
-
-
-@pytest.fixture(params=["local", "dial"])
-def engine(request: pytest.FixtureRequest, path: str) -> Iterator[tuple[Any, Reader]]:
-    """The same handler behind both engines: what they give must be the same."""
-    reader = Reader()
-    if request.param == "local":
-        with warmwire.Local(reader) as local:
-            yield local, reader
-    else:
-        with listening(reader, path), warmwire.dial(path) as remote:
-            yield remote, reader
-
-
-PAGE = random_image(30, 20)
-SUM = int(PAGE.astype(np.int64).sum())
-START = f"<doctag>20x30 sum={SUM} "
-
-
-class TestEngine:
-    def test_a_page(self, engine: tuple[Any, Reader]) -> None:
-        deltas: list[str] = []
-        text = engine[0].recognize(PAGE, on_delta=deltas.append)
-        assert text == f"{START}{warmwire.PROMPT_PAGE} Noneé😀</doctag>"
-        assert deltas == [
-            "<doctag>",
-            f"20x30 sum={SUM} ",
-            f"{warmwire.PROMPT_PAGE} None",
-            "é😀</doctag>",
-        ]
-
-    def test_what_is_known_besides_the_text(self, engine: tuple[Any, Reader]) -> None:
-        recognition = engine[0].read(PAGE, prompt="p", max_tokens=50)
-        assert recognition.text == f"{START}p 50é😀</doctag>"
-        assert recognition.backend == "reader"
-        assert recognition.usage == warmwire.Usage(0, 4)
-        assert recognition.report == {"confidence": 0.9, "turn": 90}
-
-    def test_many_pages_and_many_deltas(self, engine: tuple[Any, Reader]) -> None:
-        count = 0
-
-        def on_delta(delta: str) -> None:
-            nonlocal count
-            count += 1
-
-        for _ in range(3):
-            text = engine[0].recognize(PAGE, prompt="many", on_delta=on_delta)
-            assert text.startswith(START + "w0000000 w0000001 ")
-            assert text.endswith("w0019999 many Noneé😀</doctag>")
-        assert count == 3 * 20_004
-        assert len(engine[1].pages) == 3
-
-    def test_an_empty_prompt(self, engine: tuple[Any, Reader]) -> None:
-        assert engine[0].recognize(PAGE, prompt="") == f"{START} Noneé😀</doctag>"
-
-    @pytest.mark.parametrize(
-        "image", [PAGE[::-1], PAGE[:, :, 0], np.dstack([PAGE, PAGE[:, :, 0]])], ids=["turned", "grey", "alpha"]
-    )
-    def test_images_of_any_kind(self, engine: tuple[Any, Reader], image: np.ndarray) -> None:
-        rgb = np.dstack([image] * 3) if image.ndim == 2 else image[:, :, :3]
-        engine[0].recognize(image)
-        assert np.array_equal(engine[1].pages[0], rgb)
-
-    def test_max_tokens_cut_the_answer(self, engine: tuple[Any, Reader]) -> None:
-        with pytest.raises(TruncatedError, match="cut at max_tokens 2") as caught:
-            engine[0].recognize(PAGE, max_tokens=2)
-        assert caught.value.partial == START
-        with pytest.raises(TruncatedError) as caught:
-            engine[0].recognize(PAGE, prompt="swallow", max_tokens=5)
-        assert caught.value.partial == START + "word " * 3
-        assert engine[0].recognize(PAGE, max_tokens=4).endswith("</doctag>")
-
-    def test_a_handlers_failure_keeps_the_text(self, engine: tuple[Any, Reader]) -> None:
-        with pytest.raises(InternalError, match="ValueError: asked to fail") as caught:
-            engine[0].recognize(PAGE, prompt="fail")
-        assert caught.value.partial == START
-        with pytest.raises(InvalidRequestError, match="not this page") as refused:
-            engine[0].recognize(PAGE, prompt="refuse")
-        assert refused.value.partial == START
-        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
-
-    @pytest.mark.parametrize(
-        "image", [np.zeros((2, 2), np.float32), np.zeros((0, 5, 3), np.uint8), np.zeros(3, np.uint8)]
-    )
-    def test_no_image(self, engine: tuple[Any, Reader], image: np.ndarray) -> None:
-        with pytest.raises(InvalidRequestError):
-            engine[0].recognize(image)
-        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
-
-    @pytest.mark.parametrize("prompt", ["wait", "wait and return"])
-    def test_cancel_from_another_thread(self, engine: tuple[Any, Reader], prompt: str) -> None:
-        arrived = threading.Event()
-
-        def cancel() -> None:
-            assert engine[1].running.wait(PATIENCE)
-            assert arrived.wait(PATIENCE)
-            engine[0].cancel()
-
-        threading.Thread(target=cancel, daemon=True).start()
-        with pytest.raises(CancelledError) as caught:
-            engine[0].recognize(PAGE, prompt=prompt, on_delta=lambda _: arrived.set())
-        assert START.startswith(caught.value.partial)
-        assert caught.value.partial
-        assert engine[1].cancelled.wait(PATIENCE)
-        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
-
-    def test_what_on_delta_raises_is_the_callers(self, engine: tuple[Any, Reader]) -> None:
-        def on_delta(delta: str) -> None:
-            raise KeyError("mine")
-
-        with pytest.raises(KeyError, match="mine"):
-            engine[0].recognize(PAGE, on_delta=on_delta)
-        assert engine[0].recognize(PAGE, prompt="p").endswith("</doctag>")
-
-    def test_close_twice(self, engine: tuple[Any, Reader]) -> None:
-        engine[0].close()
-        engine[0].close()
-
 
 # ---------------------------------------------------------------------- the listener
 

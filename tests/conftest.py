@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import LOOPS, PATIENCE, HostThread
+from tests.support import COMMAND, LOOPS, PATIENCE, HostThread
 
 # A busy machine is no reason to fail.
 settings.register_profile("warmwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,7 +65,7 @@ class ServeProcess:
     def __init__(self, model: str, path: str, *options: str, wait: bool = True) -> None:
         self.path = path
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from warmwire.cli import main; main()", "serve", model, "--socket", path, *options],
+            [*COMMAND, "serve", model, "--socket", path, *options],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

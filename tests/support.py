@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,9 @@ from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
+
+COMMAND = [sys.executable, "-c", "from warmwire.cli import main; main()"]
+"""The command, as this Python runs it."""
 
 DATA = Path(__file__).parent / "data"
 GOLDEN_REQUEST = (DATA / "inferd" / "page_request.bin").read_bytes()

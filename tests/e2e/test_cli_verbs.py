@@ -1,106 +1,32 @@
-"""ask, embed, rerank, status, watch and doctor as people run them; a service manager's side of `serve`."""
+"""`embed`, `rerank`, `status`, `watch` and `doctor` as commands."""
 
 from __future__ import annotations
 
-import contextlib
-import grp
 import io
 import json
 import os
-import pty
 import re
-import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from rich.console import Console
 
 from tests import tiny_gguf
+from tests.cli_support import begin, failure, run, run_process, status, terminal
 from tests.conftest import ServeProcess
-from tests.support import DATA, PATIENCE, Gate, HostThread, LinePeer, Peer, Script, json_frame, text_body
-from warmwire.cli import main, reach
+from tests.support import DATA, PATIENCE, Gate, HostThread, LinePeer, Peer
 from warmwire.cli.watch import View, _line, _table
-from warmwire.client import OutBlock, StopReason, Usage
 from warmwire.client import tasks as client_tasks
-from warmwire.models.base import Finish
 from warmwire.transport.dial import connect
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
 
-COMMAND = [sys.executable, "-c", "from warmwire.cli import main; main()"]
 Start = Callable[..., HostThread]
 Serve = Callable[..., ServeProcess]
-Done = subprocess.CompletedProcess[str]
-
-
-def run(*arguments: str | Path, stdin: str | None = None) -> Done:
-    """Run a command in this process, which spares starting one: its standard streams are real files."""
-    words = [*map(str, arguments)]
-    with contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(tempfile.TemporaryFile("w+", newline="")) for _ in range(3)]
-        streams[0].write(stdin or "")
-        streams[0].seek(0)
-        source = streams[0] if stdin is not None else stack.enter_context(open(os.devnull))
-        patched = {"argv": ["warmwire", *words], "stdin": source, "stdout": streams[1], "stderr": streams[2]}
-        for name, value in patched.items():
-            stack.enter_context(mock.patch.object(sys, name, value))
-        stack.enter_context(descriptor_1(streams[1].fileno()))
-        with pytest.raises(SystemExit) as ended:
-            main()
-        sys.stdout.flush()
-        written = []
-        for stream in streams[1:]:
-            stream.flush()
-            stream.seek(0)
-            written.append(stream.read())
-    return subprocess.CompletedProcess(words, int(ended.value.code or 0), *written)
-
-
-@contextlib.contextmanager
-def descriptor_1(fd: int) -> Iterator[None]:
-    """Let descriptor 1 be another, for whoever writes to it without asking `sys`."""
-    before = os.dup(1)
-    os.dup2(fd, 1)
-    try:
-        yield
-    finally:
-        os.dup2(before, 1)
-        os.close(before)
-
-
-def run_process(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Done:
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | environment,
-        input=stdin or "",
-    )
-
-
-def begin(*arguments: str | Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def failure(done: Done, status: int) -> str:
-    """The one line that says what went wrong."""
-    assert done.returncode == status, done.stderr
-    (line,) = done.stderr.splitlines()
-    return line
 
 
 @pytest.fixture(scope="module")
@@ -112,166 +38,6 @@ def vectors() -> Iterator[ServeProcess]:
         process = ServeProcess(str(model), f"{directory}/s.sock")
         yield process
         process.end()
-
-
-# ---------------------------------------------------------------------- ask
-
-
-def test_ask_prints_the_answer(echo_host: ServeProcess) -> None:
-    done = run("ask", "what  is this\u20ac", "--socket", echo_host.path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "what  is this\u20ac\n", "")
-
-
-def test_ask_reads_standard_input(echo_host: ServeProcess) -> None:
-    assert run_process("ask", "-", "--socket", echo_host.path, stdin="from a pipe\n").stdout == "from a pipe\n"
-    assert run("ask", "Sum up.", "--socket", echo_host.path, stdin="a text\n").stdout == "a text\n\nSum up.\n"
-    assert run("ask", "alone", "--socket", echo_host.path, stdin="").stdout == "alone\n"
-
-
-def test_ask_shows_pictures(echo_host: ServeProcess, tmp_path: Path) -> None:
-    pillow = pytest.importorskip("PIL.Image")
-    pillow.new("RGBA", (30, 20)).save(tmp_path / "a.png")
-    pillow.new("L", (7, 9)).save(tmp_path / "b.webp")
-    pictures = ("--image", tmp_path / "a.png", "-i", tmp_path / "b.webp")
-    done = run("ask", "look", *pictures, "--socket", echo_host.path)
-    assert done.stdout == "[image image-1 30x20][image image-2 7x9]look\n"
-    (tmp_path / "c.png").write_bytes(b"no picture")
-    assert "c.png: not a" in failure(run("ask", "look", "-i", tmp_path / "c.png", "--socket", echo_host.path), 1)
-    assert "no such file" in failure(run("ask", "look", "-i", tmp_path / "d.png", "--socket", echo_host.path), 1)
-    both = ("-", "-i", "-", "--socket", echo_host.path)
-    assert "can be read once only" in failure(run("ask", *both, stdin="x"), 2)
-    with (tmp_path / "a.png").open("rb") as picture:
-        command = [*COMMAND, "ask", "look", "-i", "-", "--socket", echo_host.path]
-        shown = subprocess.run(command, stdin=picture, capture_output=True, timeout=60)
-    assert shown.stdout == b"[image image-1 30x20]look\n"
-    pdf = DATA / "documents" / "digital.pdf"
-    assert "`warmwire ocr` reads documents" in failure(run("ask", "look", "-i", pdf, "--socket", echo_host.path), 2)
-
-
-def test_ask_says_that_an_answer_was_cut(echo_host: ServeProcess, tmp_path: Path) -> None:
-    options = ("--max-tokens", "2", "--socket", echo_host.path)
-    done = run("ask", "one two three", *options)
-    assert done.stdout == "one two\n"
-    assert failure(done, 0) == "warmwire: the answer was cut after 2 tokens"
-    (tmp_path / "schema.json").write_text('{"type": "object"}')
-    assert run("ask", "one two three", *options, "--json-schema", tmp_path / "schema.json").returncode == 1
-
-
-def test_ask_sends_everything_it_is_told(start: Start, tmp_path: Path) -> None:
-    seen = []
-
-    def play(request: object, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        seen.append(request)
-        emit(OutBlock("thinking", "Hm.\x1b[31m"))
-        emit(OutBlock("text", "A"))
-        return Finish()
-
-    (tmp_path / "s.json").write_text('{"type": "object"}')
-    host = start(Script(play))
-    options = ("--system", "Be brief.", "--json-schema", tmp_path / "s.json", "--temperature", "0.5", "--thinking")
-    done = run("ask", "hello", *options, "--max-tokens", "9", "--socket", host.path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "A\n", "Hm.[31m\n")
-    (request,) = seen
-    assert [(m.role, m.content[0].text) for m in request.messages] == [("system", "Be brief."), ("user", "hello")]
-    assert request.response_format == {"type": "json_schema", "schema": {"type": "object"}}
-    assert (request.temperature, request.max_tokens, request.thinking) == (0.5, 9, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("{", "not JSON"), ("[1]", "not a JSON schema"), (None, "No such file"), ("[" * 9999, "not JSON")],
-)
-def test_a_schema_that_is_none(tmp_path: Path, path: str, text: str | None, words: str) -> None:
-    if text is not None:
-        (tmp_path / "s.json").write_text(text)
-    assert words in failure(run("ask", "x", "--json-schema", tmp_path / "s.json", "--socket", path), 1)
-
-
-@pytest.mark.parametrize("words", [("ask", "hello"), ("embed", "a"), ("rerank", "q", "d")], ids=lambda words: words[0])
-def test_no_host_at_all(path: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
-    monkeypatch.setattr(reach, "DIAL_WAIT", 0.2)
-    assert f"start one with: warmwire serve MODEL --socket {path}" in failure(run(*words, "--socket", path), 1)
-
-
-def test_what_had_come_stays_when_the_answer_breaks_off(start: Start) -> None:
-    def play(request: object, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        emit(OutBlock("text", "half an ans"))
-        raise MemoryError
-
-    done = run("ask", "x", "--socket", start(Script(play)).path)
-    assert done.stdout == "half an ans\n"
-    assert "MemoryError" in failure(done, 1)
-
-
-def test_an_interrupt_cancels(start: Start) -> None:
-    gate = Gate()
-    process = begin("ask", "k", "--socket", start(gate).path)
-    assert process.stdout is not None
-    assert process.stdout.read(3) == "<k>"  # it streams: the answer is under way
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, err) == (130, "\n", "warmwire: interrupted\n")
-    gate.wait_ended("k")
-    assert gate.cancelled == ["k"]
-
-
-def test_a_reader_that_has_enough_cancels(start: Start) -> None:
-    cancelled_ = threading.Event()
-
-    def play(request: object, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        try:
-            while True:
-                emit(OutBlock("text", "word " * 100))
-        finally:
-            cancelled_.set()
-
-    process = begin("ask", "k", "--socket", start(Script(play)).path)
-    assert process.stdout is not None
-    process.stdout.read(10)
-    process.stdout.close()
-    assert process.wait(PATIENCE) == 1
-    assert cancelled_.wait(PATIENCE)
-    assert process.stderr is not None
-    assert "Traceback" not in process.stderr.read()
-
-
-def test_a_terminal_is_not_told_what_to_do(start: Start) -> None:
-    def play(request: object, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
-        emit(OutBlock("text", "red\x1b[31m\x07\n\tbell\u202e"))
-        return Finish(StopReason.END_TURN, Usage(1, 1))
-
-    path = start(Script(play)).path
-    assert terminal("ask", "x", "--socket", path) == b"red[31m\r\n\tbell\r\n"
-    assert run("ask", "x", "--socket", path).stdout == "red\x1b[31m\x07\n\tbell\u202e\n"  # a pipe gets it all
-
-
-def terminal(*arguments: str, until: bytes | None = None) -> bytes:
-    """What a command prints on a terminal, to its end, or until some words appear and it is interrupted."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"COLUMNS": "90"},
-    )
-    os.close(theirs)
-    printed = b""
-    while True:
-        if not select.select([ours], [], [], PATIENCE)[0]:
-            process.kill()
-            raise AssertionError(f"it hangs after {printed!r}")
-        try:
-            data = os.read(ours, 4096)
-        except OSError:  # how a pty says that its other side has closed
-            break
-        printed += data
-        if until is not None and until in printed:
-            process.send_signal(signal.SIGINT)
-            until = None
-    os.close(ours)
-    process.wait(PATIENCE)
-    return printed
 
 
 # ---------------------------------------------------------------------- embed, rerank
@@ -328,13 +94,6 @@ def test_rerank(serve: Serve, tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------- status, watch
-
-
-def status(path: str, expected: int = 0) -> dict[str, object]:
-    done = run("status", "--json", "--socket", path)
-    assert done.returncode == expected, done.stdout + done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
 
 
 def test_status_of_a_ready_host(echo_host: ServeProcess) -> None:
@@ -506,184 +265,3 @@ def test_doctor_says_what_to_do(directory: str, tmp_path: Path) -> None:
     assert re.search(r"^no +llama-server", done.stdout, re.M)
     if re.search(r"^ok +\[pages\]", done.stdout, re.M):
         assert re.search(r"^bad +opencv .*libGL.*opencv-python-headless$", done.stdout, re.M)
-
-
-# ---------------------------------------------------------------------- other users
-
-STRANGER = 65534
-
-
-def as_stranger(path: str, groups: list[int], uid: int = STRANGER) -> str:
-    """What another user gets from a socket: an answer, a closed connection, or a refusal of the file system."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os.setgroups(groups)
-            os.setgid(STRANGER)
-            os.setuid(uid)
-            with Peer(path) as peer:
-                peer.send(json_frame(text_body("hello")))
-                response = peer.receive()
-            os.write(theirs, b"closed" if response is None else response["type"].encode())
-        except BaseException as error:
-            os.write(theirs, type(error).__name__.encode())
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    with open(ours) as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
-    return said
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
-class TestOtherUsers:
-    def test_nobody_else_by_default(self, serve: Serve, directory: str, path: str) -> None:
-        os.chmod(directory, 0o755)
-        serve()
-        assert as_stranger(path, []) == "DialError"
-
-    def test_a_user_who_is_allowed(self, serve: Serve, directory: str, path: str) -> None:
-        os.chmod(directory, 0o755)
-        serve("echo", "--allow-uid", str(STRANGER))
-        assert as_stranger(path, []) == "frame"
-        assert as_stranger(path, [], STRANGER - 1) in ("closed", "BrokenPipeError")
-        assert as_stranger(surface_addr(path, Surface.ADMIN), []) == "DialError"
-        assert status(path)["ready"] is True
-
-    def test_the_members_of_a_group(self, serve: Serve, directory: str, path: str) -> None:
-        os.chmod(directory, 0o755)
-        group = next(g for g in grp.getgrall() if g.gr_gid not in (0, STRANGER))
-        serve("echo", "--group", group.gr_name)
-        assert as_stranger(path, [group.gr_gid]) == "frame"
-        assert as_stranger(path, []) == "DialError"
-        assert (os.stat(path).st_mode & 0o777, os.stat(path).st_gid) == (0o660, group.gr_gid)
-
-
-def test_groups_that_cannot_be(path: str) -> None:
-    assert "no group 'nonesuch'" in failure(run("serve", "echo", "--group", "nonesuch", "--socket", path), 2)
-    both = ("--group", "root", "--allow-uid", "1")
-    assert "give --group or --allow-uid" in failure(run("serve", "echo", *both, "--socket", path), 2)
-
-
-# ---------------------------------------------------------------------- under a service manager
-
-
-UNIT = Path(__file__).parents[2] / "examples" / "warmwire.service"
-
-
-def unit_options() -> list[str]:
-    """What the example unit puts behind the model and the socket."""
-    (command,) = re.findall(r"^ExecStart=(.*)$", UNIT.read_text(), re.M)
-    words: list[str] = command.split()
-    assert words[1:5] == ["serve", "${WARMWIRE_MODEL}", "--socket", "%t/inferd/inferd.sock"]
-    return words[5:]
-
-
-def test_a_service_manager_is_told(path: str, directory: str, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(f"{directory}/notify")
-        manager.settimeout(PATIENCE)
-        monkeypatch.setenv("NOTIFY_SOCKET", f"{directory}/notify")
-        host = serve("echo", *unit_options())
-        assert manager.recv(1000) == b"STATUS=loading echo"
-        assert manager.recv(1000).decode() == f"READY=1\nSTATUS=serving echo at {path}"
-        assert host.stop()[0] == 0
-        assert manager.recv(1000) == b"STOPPING=1\nSTATUS=draining"
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_the_whole_group_still_drains(path: str, number: int) -> None:
-    command = [*COMMAND, "serve", "echo", "--socket", path]
-    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
-    try:
-        with Peer(path) as peer:
-            peer.send(json_frame(text_body("word " * 60_000, id="long")))
-            assert (peer.receive() or {})["type"] == "frame"
-            os.killpg(process.pid, number)
-            done = peer.answer()[1]
-            assert (done["type"], done["usage"]["output_tokens"]) == ("done", 60_001)
-        assert process.wait(PATIENCE) == 0
-    finally:
-        process.kill()
-        process.wait(PATIENCE)
-
-
-def test_a_service_manager_that_has_gone_is_no_harm(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOTIFY_SOCKET", "@nobody/there")
-    with Peer(serve().path) as peer:
-        assert peer.ask("hello")[0] == "hello"
-
-
-def activated(*sockets: socket.socket, options: tuple[str, ...], log: Path) -> subprocess.Popen[bytes]:
-    """`warmwire serve echo` started as systemd starts it, with listening sockets from descriptor 3 on."""
-    # Descriptors are moved out of the way first, so that none is overwritten before it is in place.
-    numbers = [sock.fileno() for sock in sockets]
-    moves = [f"exec {60 + i}<&{n}" for i, n in enumerate(numbers)] + [
-        f"exec {3 + i}<&{60 + i}" for i in range(len(numbers))
-    ]
-    moves += [f"exec {60 + i}<&-" for i in range(len(numbers))]
-    script = "; ".join([*moves, f'LISTEN_PID=$$ LISTEN_FDS={len(numbers)} exec "$@"'])
-    command = ["/bin/bash", "-c", script, "bash", *COMMAND, "serve", "echo", *options]
-    return subprocess.Popen(command, pass_fds=numbers, stderr=log.open("wb"))
-
-
-def test_sockets_handed_over_are_served(path: str, tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as generation, socket.socket(socket.AF_UNIX) as embed:
-        for sock, name in ((generation, path), (embed, surface_addr(path, Surface.EMBEDDINGS))):
-            sock.bind(name)
-            sock.listen()
-        with Peer(path) as early:  # it waits for the host to come, as long as that takes
-            early.send(json_frame(text_body("early bird")))
-            process = activated(generation, embed, options=("--socket", path), log=tmp_path / "log")
-            try:
-                assert early.answer()[0] == "early bird"
-                with LinePeer(path, Surface.EMBEDDINGS) as peer:
-                    assert peer.ask({"id": "e", "input": ["a"]})["code"] == "backend_unavailable"
-                with LinePeer(path, Surface.ADMIN) as peer:
-                    assert (peer.receive() or {})["status"] == "capabilities"
-            finally:
-                process.terminate()
-                assert process.wait(PATIENCE) == 0
-        assert os.path.exists(path)  # the manager's, for the next time
-
-
-def test_a_socket_handed_over_for_another_path_is_refused(path: str, directory: str, tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.bind(path)
-        sock.listen()
-        process = activated(sock, options=("--socket", f"{directory}/other.sock"), log=tmp_path / "log")
-        assert process.wait(PATIENCE) == 1
-    assert f"the socket {path} was handed over, but this host listens at" in (tmp_path / "log").read_text()
-
-
-def test_what_is_no_listening_socket_is_refused(path: str, tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.bind(path)
-        process = activated(sock, options=("--socket", path), log=tmp_path / "log")
-        assert process.wait(PATIENCE) == 1
-    assert "does not listen; use Accept=no" in (tmp_path / "log").read_text()
-
-
-def test_the_log_directory_by_option_and_by_environment(
-    serve: Serve, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def ask_once(host: ServeProcess) -> list[str]:
-        with Peer(host.path) as peer:
-            peer.ask("secret words", id="q")
-        host.stop()
-        (file,) = tmp_path.glob("*/s.ndjson")
-        text = file.read_text()
-        file.unlink()
-        assert "secret words" not in text
-        return [json.loads(line)["msg"] for line in text.splitlines() if '"activity"' in line]
-
-    expected = ["ready", "connection_accepted", "request_done", "draining", "stopped"]
-    assert ask_once(serve("echo", "--log-dir", str(tmp_path / "a"))) == expected
-    monkeypatch.setenv("WARMWIRE_LOG_DIR", str(tmp_path / "b"))
-    assert ask_once(serve()) == expected
-
-
-def test_options_of_gguf_models_are_for_gguf_models(path: str) -> None:
-    assert "echo takes no --ctx" in failure(run("serve", "echo", "--ctx", "10", "--socket", path), 2)

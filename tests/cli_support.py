@@ -1,0 +1,122 @@
+"""What the tests of the command line share: running a verb in this process, in its own and on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from tests.support import COMMAND, PATIENCE
+from warmwire.cli import main
+
+Done = subprocess.CompletedProcess[str]
+
+
+def run(*arguments: str | Path, stdin: str | None = None) -> Done:
+    """Run a command in this process, which spares starting one: its standard streams are real files."""
+    words = [*map(str, arguments)]
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(tempfile.TemporaryFile("w+", newline="")) for _ in range(3)]
+        streams[0].write(stdin or "")
+        streams[0].seek(0)
+        source = streams[0] if stdin is not None else stack.enter_context(open(os.devnull))
+        patched = {"argv": ["warmwire", *words], "stdin": source, "stdout": streams[1], "stderr": streams[2]}
+        for name, value in patched.items():
+            stack.enter_context(mock.patch.object(sys, name, value))
+        stack.enter_context(descriptor_1(streams[1].fileno()))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        sys.stdout.flush()
+        written = []
+        for stream in streams[1:]:
+            stream.flush()
+            stream.seek(0)
+            written.append(stream.read())
+    return subprocess.CompletedProcess(words, int(ended.value.code or 0), *written)
+
+
+@contextlib.contextmanager
+def descriptor_1(fd: int) -> Iterator[None]:
+    """Let descriptor 1 be another, for whoever writes to it without asking `sys`."""
+    before = os.dup(1)
+    os.dup2(fd, 1)
+    try:
+        yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
+
+
+def run_process(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Done:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | environment,
+        input=stdin or "",
+    )
+
+
+def begin(*arguments: str | Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def failure(done: Done, status: int) -> str:
+    """The one line that says what went wrong."""
+    assert done.returncode == status, done.stderr
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def terminal(*arguments: str, until: bytes | None = None) -> bytes:
+    """What a command prints on a terminal, to its end, or until some words appear and it is interrupted."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"COLUMNS": "90"},
+    )
+    os.close(theirs)
+    printed = b""
+    while True:
+        if not select.select([ours], [], [], PATIENCE)[0]:
+            process.kill()
+            raise AssertionError(f"it hangs after {printed!r}")
+        try:
+            data = os.read(ours, 4096)
+        except OSError:  # how a pty says that its other side has closed
+            break
+        printed += data
+        if until is not None and until in printed:
+            process.send_signal(signal.SIGINT)
+            until = None
+    os.close(ours)
+    process.wait(PATIENCE)
+    return printed
+
+
+def status(path: str, expected: int = 0) -> dict[str, object]:
+    done = run("status", "--json", "--socket", path)
+    assert done.returncode == expected, done.stdout + done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found

@@ -10,7 +10,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +20,7 @@ import httpx
 import numpy as np
 import openai
 
-from tests.support import PATIENCE, Script
+from tests.support import COMMAND, PATIENCE, Script
 from warmwire.bridge.serve import bind, make_server
 from warmwire.models.base import Finish
 from warmwire.wire.messages import OutBlock, Request
@@ -91,10 +90,7 @@ class BridgeProcess(Url):
 
     def __init__(self, addr: str, *options: str, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-c", "from warmwire.cli import main; main()", "bridge"),
-                *("--socket", addr, "--listen", "127.0.0.1:0", *options),
-            ],
+            [*COMMAND, "bridge", "--socket", addr, "--listen", "127.0.0.1:0", *options],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -14,7 +14,7 @@ import pytest
 
 from tests.bridge_support import BridgeProcess, ask, receive
 from tests.conftest import ServeProcess
-from tests.support import PATIENCE, eventually
+from tests.support import COMMAND, PATIENCE, eventually
 
 Start = Callable[..., BridgeProcess]
 
@@ -38,7 +38,7 @@ def bridge(path: str) -> Iterator[Start]:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from warmwire.cli import main; main()", "bridge", *arguments]
+    command = [*COMMAND, "bridge", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 

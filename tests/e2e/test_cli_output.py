@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support import COMMAND
 
 DATA = Path(__file__).parents[1] / "data"
 LONG = "x" * 300
@@ -30,7 +31,7 @@ VERBS = [
 
 def run(*arguments: str, stdout: int, unbuffered: bool = False) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-c", "from warmwire.cli import main; main()", *arguments],
+        [*COMMAND, *arguments],
         stdout=stdout,
         stderr=subprocess.PIPE,
         cwd=DATA,

@@ -15,15 +15,13 @@ from typing import Any
 import pytest
 
 from tests.markov_support import GRALL, MODELS
-from tests.support import PATIENCE
+from tests.support import COMMAND, PATIENCE
 from warmwire.client import Client, GrallClient
 from warmwire.models.markov import load
 
-WARMWIRE = [sys.executable, "-c", "from warmwire.cli import main; main()"]
-
 
 def warmwire(*words: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*WARMWIRE, *map(str, words)], capture_output=True, timeout=PATIENCE, **options)
+    return subprocess.run([*COMMAND, *map(str, words)], capture_output=True, timeout=PATIENCE, **options)
 
 
 def test_train_inspect_run_yaml_merge(tmp_path: Path) -> None:
@@ -132,7 +130,7 @@ def test_a_full_disk_leaves_the_old_model(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_has_enough() -> None:
-    with subprocess.Popen([*WARMWIRE, "run", str(GRALL / "words_d3.gril")], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([*COMMAND, "run", str(GRALL / "words_d3.gril")], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert len(process.stdout.read(100_000)) == 100_000
         process.stdout.close()
@@ -141,7 +139,7 @@ def test_a_reader_that_has_enough() -> None:
 
 class TestHosts:
     def ipc(self, path: str, *words: object) -> subprocess.Popen[bytes]:
-        command = [*WARMWIRE, "ipc", str(GRALL / "rep_d8.gril"), path, *map(str, words)]
+        command = [*COMMAND, "ipc", str(GRALL / "rep_d8.gril"), path, *map(str, words)]
         process = subprocess.Popen(command, stderr=subprocess.PIPE)
         assert process.stderr is not None
         assert b"is ready at" in process.stderr.readline()

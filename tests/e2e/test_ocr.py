@@ -16,12 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import eventually
+from tests.support import COMMAND, eventually
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "documents"
 SCAN = ROOT / "examples" / "scan.pdf"
-COMMAND = [sys.executable, "-c", "from warmwire.cli import main; main()"]
 
 
 def run(*arguments: str | Path, stdin: bytes = b"", cwd: Path = DATA) -> subprocess.CompletedProcess[bytes]:

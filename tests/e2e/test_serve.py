@@ -17,6 +17,7 @@ import pytest
 
 from tests.conftest import ServeProcess
 from tests.support import (
+    COMMAND,
     DATA,
     GOLDEN_REQUEST,
     Peer,
@@ -44,7 +45,7 @@ REST = BIG[1000:]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from warmwire.cli import main; main()", *arguments]
+    command = [*COMMAND, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
+from tests.support import COMMAND
 from warmwire.cli.ocr_engines import Engines
 from warmwire.cli.ocr_run import Job, Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
@@ -107,7 +108,7 @@ def test_an_interrupt_ends_the_wait_for_a_model(server: FakeServer) -> None:
         exchange.wait_for_close(60)
 
     server.answers["/v1/models"] = never
-    command = [sys.executable, "-c", "from warmwire.cli import main; main()", "ocr", "routes.pdf", "--pages", "2"]
+    command = [*COMMAND, "ocr", "routes.pdf", "--pages", "2"]
     with subprocess.Popen([*command, "--model", f"openai:{server.url}#m"], stderr=subprocess.PIPE, cwd=DATA) as child:
         assert asked.wait(60)
         started = time.monotonic()

@@ -242,6 +242,17 @@ class TestPacing:
         assert text_of(events, b"fast") == b"ab" * 6
         assert text_of(one.until(End(b"fast")), b"fast") == b"ab" * 2
 
+    def test_the_end_of_one_does_not_wake_the_others(self, host: Start, peer: Callable[[], Peer]) -> None:
+        host(pacing=Pacing.CONNECTION)
+        one = peer()
+        one.send(New(b"slow", b"ab", 8, 3_600_000), New(b"fast", b"ab", 8), New(b"other", b"ab", 0))
+        assert one.next() == Gen(b"slow", b"abab")
+        for _ in range(3):
+            one.send(End(b"other"), Ping())
+            assert one.next() == Pong()
+        one.send(Delay(b"slow", 0))
+        assert text_of(one.until(End(b"fast")), b"fast") == b"ab" * 4
+
     def test_waiting_costs_nothing(self, host: Start, peer: Callable[[], Peer]) -> None:
         host()
         one = peer()
@@ -305,6 +316,30 @@ class TestTurns:
         assert held._transport.get_write_buffer_size() < 1 << 18
         stalled.send(End(b"0"), Ping())
         assert stalled.until(Pong())  # once it reads, all goes on
+
+    def test_long_names_make_no_long_turns(self, host: Start, peer: Callable[[], Peer]) -> None:
+        thread = host("words_d3")
+        stalled, one = peer(), peer()
+        stalled.send(*(New(b"%4096d" % i) for i in range(16)))
+        one.send(New(b"g", b"sha", 100_000, 0))
+        assert len(text_of(one.until(End(b"g")), b"g")) == 100_000
+        [held] = [c for c in thread.host._connections if c._paused]
+        assert held._transport.get_write_buffer_size() < 1 << 16
+        names: set[bytes] = set()
+        while len(names) < 16:
+            names.add(stalled.next().name)
+
+    def test_a_client_that_leaves_is_written_to_once(
+        self, host: Start, peer: Callable[[], Peer], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        thread = host()
+        one = peer()
+        one.send(*(New(b"%d" % i, b"", 0, 1) for i in range(100)))
+        one.close()
+        deadline = time.monotonic() + PATIENCE
+        while thread.host._connections and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not caplog.records
 
     def test_a_client_that_leaves_is_forgotten(self, host: Start, peer: Callable[[], Peer]) -> None:
         thread = host("words_d3")

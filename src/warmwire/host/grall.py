@@ -50,22 +50,19 @@ log = logging.getLogger("warmwire.host")
 MAX_GENERATIONS: Final = 4096
 """Most generations that run on one connection."""
 
-TURN: Final = 8 << 10
-"""Most bytes of text a connection makes in a turn."""
+TURN: Final = 28 << 10
+"""Most bytes a connection sends in a turn, and the kernel is to hold for it: for short names, 8 KiB of text."""
 
 _READ: Final = 4 << 10
 """Bytes of commands taken at once: a client that floods us with pings gets turns too, not more. One buffer for all
 connections, since what is read is dealt with before anything else is."""
 
-_LEAST_TURN: Final = 1 << 10
+_LEAST_TURN: Final = TURN >> 3
 _GROW_AFTER: Final = 32
 """Turns that a client must keep up with before its turns grow again."""
 
 _TURN_GENERATIONS: Final = 64
 """Most generations that share a turn; the others come first in the next."""
-
-_SEND_BUFFER: Final = 4
-"""Bytes the kernel may hold for a client, per byte of text in a turn, which is three and a half on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +166,15 @@ class GrallHost:
 
 
 class _Running:
-    """One named generation. `last` is when it sent its latest token, in loop time."""
+    """One named generation. `width` is the size of its frames; `last` when it sent its latest token, in loop time."""
 
-    __slots__ = ("delay", "generation", "last", "name", "timer")
+    __slots__ = ("delay", "generation", "last", "name", "timer", "width")
 
     def __init__(self, name: bytes, generation: Generation, delay: float) -> None:
         self.name = name
         self.generation = generation
         self.delay = delay
+        self.width = len(encode_tokens(name, bytes(TOKEN)))
         self.last = float("-inf")
         self.timer: asyncio.TimerHandle | None = None
 
@@ -209,6 +207,7 @@ class _Connection(asyncio.BufferedProtocol):
         self._finishing = False
         self._fd: int | None = None
         self._nap: asyncio.TimerHandle | None = None
+        self._napping: _Running | None = None
         self._transport: asyncio.Transport
 
     # ------------------------------------------------------------------ what the loop calls
@@ -276,11 +275,11 @@ class _Connection(asyncio.BufferedProtocol):
         self._queued = False
         if self._paused or self._nap is not None or not self._eager:
             return
-        count = min(len(self._eager), _TURN_GENERATIONS)
-        share = max(self._size // count // TOKEN * TOKEN, TOKEN)
+        count, share = self._shares()
         if self._whole and any(running.delay for running in self._eager):
             count, share = 1, TOKEN
             if delay := self._eager[0].delay:
+                self._napping = self._eager[0]
                 self._nap = self._loop.call_later(delay, self._wake)
         output: list[bytes] = []
         for _ in range(count):
@@ -296,6 +295,16 @@ class _Connection(asyncio.BufferedProtocol):
             self._resize(min(self._size * 2, TURN))
         self._close_if_done()
         self._want_turn()
+
+    def _shares(self) -> tuple[int, int]:
+        """How many generations take part in this turn, and the bytes of text for each."""
+        count = width = 0
+        for running in self._eager:
+            if count == _TURN_GENERATIONS or (count and width + running.width > self._size):
+                break
+            count += 1
+            width += running.width
+        return count, max(self._size // width, 1) * TOKEN
 
     def close(self) -> None:
         """End every generation, send what is waiting, and close."""
@@ -357,11 +366,14 @@ class _Connection(asyncio.BufferedProtocol):
             self._eager.remove(running)
         with contextlib.suppress(ValueError):
             self._late.remove(running)
-        self._wake()
+        if running is self._napping:
+            self._wake()
 
     def _tick(self, running: _Running) -> None:
         """A paced generation is due: one token."""
         running.timer = None
+        if self._transport.is_closing():
+            return
         if self._paused:
             self._late.append(running)
             return
@@ -378,17 +390,17 @@ class _Connection(asyncio.BufferedProtocol):
         self._close_if_done()
 
     def _resize(self, size: int) -> None:
-        """Make turns of `size` bytes of text from now on."""
+        """Send turns of `size` bytes from now on."""
         self._kept_up = 0
         if size != self._size or size == TURN:
             self._size = size
             sock = self._transport.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER * size)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
 
     def _wake(self) -> None:
         if self._nap is not None:
             self._nap.cancel()
-            self._nap = None
+            self._nap = self._napping = None
         self._want_turn()
 
     def _want_turn(self) -> None:
@@ -406,7 +418,7 @@ class _Connection(asyncio.BufferedProtocol):
                 running.timer.cancel()
         if self._nap is not None:
             self._nap.cancel()
-            self._nap = None
+            self._nap = self._napping = None
         self._running.clear()
         self._eager.clear()
         self._late.clear()

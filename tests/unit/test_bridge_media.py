@@ -246,7 +246,13 @@ def test_sounds_that_cannot_be_taken(data: str) -> None:
 def test_a_sound_that_lies_about_its_length() -> None:
     samples, _ = hear(header(wav(tone(16000)), 40, "<I", 0x7FFFFFF0))
     assert len(samples) == 8000
-    assert len(hear(wav(np.zeros((0, 1))), 8000)[0]) == 0
+
+
+@pytest.mark.parametrize("frames", [0, 1])
+def test_a_sound_of_nothing_is_refused(frames: int) -> None:
+    """A host would wait for the bytes of an empty one, and we for its answer."""
+    with pytest.raises(InvalidRequestError, match="no sound"):
+        hear(wav(np.zeros((frames, 1)), rate=48000), 16000)
 
 
 def test_a_sound_is_bounded_before_it_is_made_longer() -> None:

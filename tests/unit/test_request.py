@@ -371,8 +371,17 @@ def test_messages_are_written_also_where_there_are_none() -> None:
     assert read(data)[0].messages == []
 
 
-def test_an_attachment_without_bytes_has_no_blob() -> None:
-    assert len(encode_request(page(b""))) == 1
+def test_an_attachment_that_has_no_bytes_has_no_blob() -> None:
+    attachments = [Attachment("image", "i", width=0, height=0), Attachment("video", "v")]
+    assert len(encode_request(Request(messages=[], attachments=attachments))) == 1
+
+
+def test_an_attachment_that_lacks_its_bytes_is_not_sent() -> None:
+    """Its host would wait for them, and we for the answer."""
+    with pytest.raises(InvalidRequestError, match="'a' has no bytes"):
+        encode_request(page(b""))
+    with pytest.raises(InvalidRequestError, match="'a' has no bytes"):
+        encode_request(Request(messages=[], attachments=[Attachment("audio", "a", sample_rate=16000)]))
 
 
 def test_what_the_wire_cannot_carry_is_not_sent() -> None:

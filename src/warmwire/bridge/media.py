@@ -73,6 +73,8 @@ class Attachments:
         wanted = self._sample_rate or rate
         if wanted != rate:
             samples = _resample(samples, rate, wanted)
+        if not len(samples):
+            raise InvalidRequestError(f"{where}: there is no sound in this WAV file")
         self.found.append(Attachment("audio", name, sample_rate=wanted, data=samples.astype("<f4").tobytes()))
         return name
 

@@ -54,10 +54,14 @@ _encode = msgspec.json.Encoder().encode
 def encode_request(request: Request) -> list[bytes | memoryview]:
     """The bytes of a request as pieces to send one after another; blobs are views of the attachments' own data.
 
-    Raises FrameTooLargeError for a blob or a JSON body over the frame cap, InvalidRequestError over the budgets.
+    Raises FrameTooLargeError for a blob or a JSON body over the frame cap, InvalidRequestError over the budgets and
+    for an attachment without the bytes that it needs.
     """
     check_attachment_count(request)
     blobs = [(a, memoryview(a.data).cast("B")) for a in request.attachments]
+    for attachment, view in blobs:
+        if carries_bytes(attachment) and not len(view):  # the host would wait for them, and we for its answer
+            raise InvalidRequestError(f"attachment {attachment.id!r} has no bytes")
     body = _encode(msgspec.structs.replace(without_blobs(request), wire_version=request.wire_version or VERSION))
     pieces: list[bytes | memoryview] = [encode_frame(FRAME_JSON, body)]
     if sum(len(view) for _, view in blobs) > MAX_ATTACHMENT_BYTES:

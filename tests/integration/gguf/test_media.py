@@ -57,7 +57,7 @@ def test_hears_at_one_rate(made: Path) -> None:
     assert not model.capabilities.vision
     tone = np.sin(np.arange(16000, dtype="<f4") / 8).tobytes()
 
-    def hear(rate: int) -> tuple[list[OutBlock], Finish]:
+    def hear(rate: int, tone: bytes = tone) -> tuple[list[OutBlock], Finish]:
         sound = Attachment("audio", "s", sample_rate=rate, data=tone)
         content = [Block("audio", attachment_id="s"), text_block("what?")]
         return run(model, Request(messages=[Message("user", content)], attachments=[sound], temperature=0))
@@ -67,6 +67,9 @@ def test_hears_at_one_rate(made: Path) -> None:
     assert finish.usage.input_tokens > run(model, ask("what?"))[1].usage.input_tokens
     with pytest.raises(InvalidRequestError, match=r"44100 Hz.*16000 Hz"):
         hear(44100)
+    assert text_of(hear(16000, tone[4:8])[0]) == "I hear"  # of one sample, over which llama.cpp would abort
+    with pytest.raises(InvalidRequestError, match="no sound"):
+        hear(16000, b"")
 
 
 def test_a_model_without_a_template_continues_what_was_said(made: Path) -> None:

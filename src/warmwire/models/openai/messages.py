@@ -172,6 +172,8 @@ class _Messages:
         if not self._capabilities.audio:
             raise AttachmentError(f"attachment {attachment.id!r}: this model does not hear")
         rate = self._capabilities.audio_sample_rate
+        if not memoryview(attachment.data).nbytes:
+            raise InvalidRequestError(f"attachment {attachment.id!r}: there is no sound in it")
         if not attachment.sample_rate:
             raise InvalidRequestError(f"attachment {attachment.id!r}: sample_rate is missing")
         if rate is not None and attachment.sample_rate != rate:
@@ -196,6 +198,10 @@ _PCM_PEAK: Final = 32767
 def _wav(attachment: Attachment) -> str:
     """Float samples as a 16-bit WAV file in base64: over full scale is clipped, what is no number is silence."""
     samples = np.nan_to_num(np.frombuffer(attachment.data, "<f4"), nan=0.0, posinf=1.0, neginf=-1.0)
+    if (
+        len(samples) == 1
+    ):  # llama.cpp mirrors a sound at its ends, and ends its process where there is nothing to mirror
+        samples = np.repeat(samples, 2)
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)

@@ -322,6 +322,10 @@ class HostThread:
 
         return asyncio.run_coroutine_threadsafe(run(), self.loop).result(PATIENCE)
 
+    def wait_outstanding(self, count: int) -> None:
+        """Wait until so many requests run and wait."""
+        eventually(lambda: self.call(lambda: self.host.activity.outstanding) == count, f"{count} requests outstanding")
+
     def _run(self, factory: Callable[[], asyncio.AbstractEventLoop], debug: bool) -> None:
         try:
             with asyncio.Runner(loop_factory=factory, debug=debug) as runner:

@@ -61,8 +61,8 @@ def test_leaving_while_queued(bridge: BridgeThread, behind: Behind, stream: bool
     with bridge.begin("/chat/completions", ask("first")):
         gate.wait_running("first")
         with bridge.begin("/chat/completions", ask("leaving", stream=stream)):
-            eventually(lambda: host.host.activity.outstanding == 2, "a queued request")
-        eventually(lambda: host.host.activity.outstanding == 1, "the end of the queued request")
+            host.wait_outstanding(2)
+        host.wait_outstanding(1)
         for key in ("first", "last"):
             gate.open(key)
         assert bridge.post("/chat/completions", ask("last")).status_code == 200

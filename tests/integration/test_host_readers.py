@@ -44,7 +44,7 @@ def test_a_finished_answer_left_unread_is_dropped_too(start: Start) -> None:
         hostile.send(json_frame(text_body(id="left")))
         eventually(lambda: script.ended)
         assert patient.ask("x")[1]["code"] == "queue_full"
-        eventually(lambda: not host.call(lambda: host.host.activity.outstanding), "a free place")
+        host.wait_outstanding(0)
         hostile.close()
 
 
@@ -110,7 +110,7 @@ def test_a_trickle_does_not_hold_a_slot(start: Start, loop_name: str) -> None:
     host = start(Script(flood), loop=loop_name, write_timeout=1)
     with host.peer() as hostile:
         hostile.send(json_frame(text_body(id="flood")))
-        eventually(lambda: host.host.activity.outstanding)
+        host.wait_outstanding(1)
         while host.host.activity.outstanding:  # until it is dropped
             hostile.sock.recv(1)
             threading.Event().wait(0.05)

@@ -34,15 +34,6 @@ from warmwire.wire.messages import OutBlock, Request, StopReason
 Start = Callable[..., HostThread]
 
 
-def outstanding(host: HostThread) -> int:
-    count: int = host.call(lambda: host.host.activity.outstanding)
-    return count
-
-
-def wait_outstanding(host: HostThread, count: int) -> None:
-    eventually(lambda: outstanding(host) == count, f"{count} requests outstanding")
-
-
 # ---------------------------------------------------------------------- the queue
 
 
@@ -52,7 +43,7 @@ def test_over_the_bound_a_request_is_refused_and_its_connection_works_again(star
     peers = [host.peer() for _ in range(5)]
     for n, peer in enumerate(peers):
         peer.send(json_frame(text_body(f"k{n}")))
-        wait_outstanding(host, n + 1)
+        host.wait_outstanding(n + 1)
     with host.peer() as late:
         for _ in range(3):
             _, error = late.ask("late", id="late")
@@ -72,7 +63,7 @@ def test_first_in_first_out_and_so_many_at_once(start: Start, workers: int) -> N
     peers = [host.peer() for _ in range(12)]
     for n, peer in enumerate(peers):
         peer.send(json_frame(text_body(f"k{n}")))
-        wait_outstanding(host, n + 1)
+        host.wait_outstanding(n + 1)
     for n in range(workers):
         gate.wait_running(f"k{n}")
     for n, peer in enumerate(peers):
@@ -124,7 +115,7 @@ def test_closing_cancels_what_runs(start: Start, loop_name: str) -> None:
         gate.wait_running("k")
     gate.wait_ended("k")
     assert gate.cancelled == ["k"]
-    wait_outstanding(host, 0)
+    host.wait_outstanding(0)
 
 
 def test_closing_cancels_what_waits(start: Start, loop_name: str) -> None:
@@ -135,10 +126,10 @@ def test_closing_cancels_what_waits(start: Start, loop_name: str) -> None:
         gate.wait_running("running")
         with host.peer() as waiting:
             waiting.send(json_frame(text_body("waiting")))
-            wait_outstanding(host, 2)
+            host.wait_outstanding(2)
             last.send(json_frame(text_body("last")))
-            wait_outstanding(host, 3)
-        wait_outstanding(host, 2)
+            host.wait_outstanding(3)
+        host.wait_outstanding(2)
         gate.open("running")
         gate.open("last")
         assert running.answer()[1]["type"] == "done"
@@ -167,7 +158,7 @@ def test_a_handler_that_only_emits_is_stopped_too(start: Start) -> None:
         assert reached.wait(20)
     eventually(lambda: script.ended, "the end of the handler")
     assert [type(f).__name__ for f in failures] == ["CancelledError"]
-    wait_outstanding(host, 0)
+    host.wait_outstanding(0)
 
 
 def test_a_slot_is_free_only_when_the_model_has_really_stopped(start: Start) -> None:
@@ -179,7 +170,7 @@ def test_a_slot_is_free_only_when_the_model_has_really_stopped(start: Start) -> 
         eventually(lambda: script.started)
         stubborn.close()
         next_one.send(json_frame(text_body(id="next")))
-        wait_outstanding(host, 1)
+        host.wait_outstanding(1)
         assert script.started == ["stubborn"]
         release.set()
         assert next_one.answer()[1]["id"] == "next"
@@ -219,7 +210,7 @@ def test_a_client_that_wrote_ahead_and_leaves_cancels(start: Start, loop_name: s
         peer.send(json_frame(text_body("k")), json_frame(text_body("never")))
         gate.wait_running("k")
     gate.wait_ended("k")
-    wait_outstanding(host, 0)
+    host.wait_outstanding(0)
     assert (gate.order, gate.cancelled) == (["k"], ["k"])
 
 
@@ -366,7 +357,7 @@ def test_a_client_that_leaves_as_its_request_begins_gives_its_buffers_back(start
         host.call(begin_and_drop)
         assert peer.at_end()
     assert eventually(lambda: freed) == [request]
-    wait_outstanding(host, 0)
+    host.wait_outstanding(0)
 
 
 # ---------------------------------------------------------------------- how a model fails

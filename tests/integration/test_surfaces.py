@@ -243,7 +243,7 @@ def test_all_surfaces_share_one_queue_first_in_first_out(start_whole: Start, loo
         model.wait_running("wait-chat")
         for count, (peer, surface, key) in enumerate([(embed, E, "b"), (rank, R, "c"), (last, E, "d")], 2):
             peer.send(task(surface, key))
-            eventually(lambda count=count: host.host.activity.outstanding == count, "its place")
+            host.wait_outstanding(count)
         error = late.ask(task(R, "too-many"))
         assert (error["id"], error["code"]) == ("too-many", "queue_full")
         assert late.ask({"id": "bad", "query": "", "documents": []})["code"] == "invalid_request"  # takes no place
@@ -254,7 +254,7 @@ def test_all_surfaces_share_one_queue_first_in_first_out(start_whole: Start, loo
         assert [(peer.receive() or {})["id"] for peer in (embed, rank, last)] == ["b", "c", "d"]
         assert late.ask(task(R, "e"))["id"] == "e"
     assert model.order == ["wait-chat", "b", "c", "d", "e"]
-    eventually(lambda: host.host.activity.outstanding == 0)
+    host.wait_outstanding(0)
     assert (host.host.activity.answered, host.host.activity.refused) == (5, 2)
 
 
@@ -266,9 +266,9 @@ def test_leaving_cancels_what_runs_and_what_waits(start_whole: Start, loop_name:
         running.send(task(surface, "wait-running"))
         model.wait_running("wait-running")
         waiting.send(task(surface, "never"))
-        eventually(lambda: host.host.activity.outstanding == 2)
+        host.wait_outstanding(2)
         waiting.close()
-        eventually(lambda: host.host.activity.outstanding == 1, "the end of what waited")
+        host.wait_outstanding(1)
     with host.lines(surface) as peer:
         assert peer.ask(task(surface, "next"))["id"] == "next"
     assert model.order == ["wait-running", "next"]

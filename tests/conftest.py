@@ -94,6 +94,10 @@ class ServeProcess:
         self.process.communicate(timeout=PATIENCE)
 
 
+Serve = Callable[..., ServeProcess]
+"""The type of the fixture `serve`."""
+
+
 @pytest.fixture
 def serve(path: str) -> Iterator[Callable[..., ServeProcess]]:
     """`serve(model, *options)` gives a running `warmwire serve`; it is killed after the test."""

@@ -366,6 +366,11 @@ class WholeHost(HostThread):
             await self.host.drain(self._drain_timeout)
 
 
+Start = Callable[..., HostThread]
+StartWhole = Callable[..., WholeHost]
+"""The types of the fixtures `start` and `start_whole`."""
+
+
 # ---------------------------------------------------------------------- looking around
 
 

@@ -12,12 +12,10 @@ import pytest
 
 from tests.cli_support import begin, failure, run, run_process, terminal
 from tests.conftest import ServeProcess
-from tests.support import COMMAND, DATA, PATIENCE, Gate, HostThread, Script
+from tests.support import COMMAND, DATA, PATIENCE, Gate, Script, Start
 from warmwire.cli import reach
 from warmwire.client import OutBlock, StopReason, Usage
 from warmwire.models.base import Finish
-
-Start = Callable[..., HostThread]
 
 
 def test_ask_prints_the_answer(echo_host: ServeProcess) -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,15 +18,12 @@ from rich.console import Console
 
 from tests import tiny_gguf
 from tests.cli_support import begin, failure, run, run_process, status, terminal
-from tests.conftest import ServeProcess
-from tests.support import DATA, PATIENCE, Gate, HostThread, LinePeer, Peer
+from tests.conftest import Serve, ServeProcess
+from tests.support import DATA, PATIENCE, Gate, LinePeer, Peer, Start
 from warmwire.cli.watch import View, _line, _table
 from warmwire.client import tasks as client_tasks
 from warmwire.transport.dial import connect
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
-
-Start = Callable[..., HostThread]
-Serve = Callable[..., ServeProcess]
 
 
 @pytest.fixture(scope="module")

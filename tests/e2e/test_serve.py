@@ -10,12 +10,11 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ServeProcess
+from tests.conftest import Serve, ServeProcess
 from tests.support import (
     COMMAND,
     DATA,
@@ -34,8 +33,6 @@ from tests.support import (
 )
 from warmwire.client import Client, DialError
 from warmwire.transport.dial import connect
-
-Serve = Callable[..., ServeProcess]
 
 BIG = ("w" * 1000 + " ") * 8000
 """An echo of this takes a worker a while, and a client that does not read it holds it at work."""

@@ -9,18 +9,14 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli_support import failure, run, status
-from tests.conftest import ServeProcess
+from tests.conftest import Serve, ServeProcess
 from tests.support import COMMAND, PATIENCE, LinePeer, Peer, json_frame, text_body
 from warmwire.transport.paths import Surface, surface_addr
-
-Serve = Callable[..., ServeProcess]
-
 
 # ---------------------------------------------------------------------- other users
 

@@ -11,20 +11,18 @@ from typing import Any
 
 import pytest
 
-from tests.support import Gate, Script, WholeHost, eventually, json_frame, text_body
+from tests.support import Gate, Script, StartWhole, eventually, json_frame, text_body
 from warmwire.client import InputError
 from warmwire.host import activity_log as activity
 from warmwire.models.base import Finish
 from warmwire.wire.messages import OutBlock
-
-Start = Callable[..., WholeHost]
 
 
 def read_log(directory: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (directory / "s.ndjson").read_text().splitlines()]
 
 
-def test_the_log_tells_who_and_how_much_and_never_what(start_whole: Start, tmp_path: Path, loop_name: str) -> None:
+def test_the_log_tells_who_and_how_much_and_never_what(start_whole: StartWhole, tmp_path: Path, loop_name: str) -> None:
     def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
         if request.id == "bug":
             raise ValueError("it said XYZZY")
@@ -65,7 +63,7 @@ def test_the_log_tells_who_and_how_much_and_never_what(start_whole: Start, tmp_p
     assert (tmp_path / "logs" / "s.ndjson").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_cancelled_request_is_logged_as_such(start_whole: Start, tmp_path: Path) -> None:
+def test_a_cancelled_request_is_logged_as_such(start_whole: StartWhole, tmp_path: Path) -> None:
     gate = Gate()
     with activity.activity_log(tmp_path, "s"):
         host = start_whole(gate)

@@ -20,6 +20,7 @@ from tests.support import (
     Gate,
     LinePeer,
     Script,
+    StartWhole,
     WholeHost,
     eventually,
     json_frame,
@@ -39,7 +40,6 @@ from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status
 from warmwire.wire.messages import OutBlock
 
-Start = Callable[..., WholeHost]
 IDLE = {"workers": 1, "capacity": 11, "outstanding": 0, "answered": 0, "refused": 0, "sent": 0}
 
 
@@ -85,7 +85,7 @@ def told(peer: LinePeer, count: int) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------- the order of things
 
 
-def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start_whole: Start, loop_name: str) -> None:
+def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start_whole: StartWhole, loop_name: str) -> None:
     class Able(Script):
         name = "able"
         capabilities = Capabilities(
@@ -117,7 +117,7 @@ def test_a_newcomer_hears_capabilities_then_the_state_then_activity(start_whole:
         ]
 
 
-def test_what_a_model_has_not_is_left_out(start_whole: Start) -> None:
+def test_what_a_model_has_not_is_left_out(start_whole: StartWhole) -> None:
     with start_whole(EchoModel()).lines(Surface.ADMIN) as peer:
         (capabilities,) = told(peer, 1)
         assert capabilities.keys().isdisjoint({"rerank", "audio_sample_rate", "device_name", "vram_total_bytes"})
@@ -154,7 +154,7 @@ def test_the_whole_life_of_a_host(path: str, loop: str) -> None:
 
 
 def test_activity_is_told_while_and_after_a_request_runs(
-    start_whole: Start, loop_name: str, monkeypatch: pytest.MonkeyPatch
+    start_whole: StartWhole, loop_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_admin, "_HEARTBEAT", 0.1)
     go = threading.Event()
@@ -183,7 +183,7 @@ def test_activity_is_told_while_and_after_a_request_runs(
 # ---------------------------------------------------------------------- subscribers of all kinds
 
 
-def test_two_hundred_and_fifty_six_subscribers_hear_everything(start_whole: Start, loop_name: str) -> None:
+def test_two_hundred_and_fifty_six_subscribers_hear_everything(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(EchoModel(), loop=loop_name)
     with ExitStack() as stack:
         peers = [stack.enter_context(host.lines(Surface.ADMIN)) for _ in range(256)]
@@ -199,7 +199,7 @@ def test_two_hundred_and_fifty_six_subscribers_hear_everything(start_whole: Star
             assert peer.at_end()
 
 
-def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start_whole: Start, loop_name: str) -> None:
+def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(EchoModel(), loop=loop_name)
     with host.lines(Surface.ADMIN) as half, host.lines(Surface.ADMIN) as talker:
         half.shutdown()
@@ -212,7 +212,7 @@ def test_a_subscriber_may_close_its_sending_side_and_talk_to_itself(start_whole:
         assert told(talker, 1)[0]["answered"] == 1
 
 
-def test_subscribers_that_leave_an_idle_host_leave_nothing(start_whole: Start, loop_name: str) -> None:
+def test_subscribers_that_leave_an_idle_host_leave_nothing(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(EchoModel(), loop=loop_name)
     with host.lines(Surface.ADMIN) as peer:
         told(peer, 3)
@@ -312,7 +312,7 @@ def call(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 class TestClients:
-    def test_status(self, start_whole: Start, call: Callable[..., Any]) -> None:
+    def test_status(self, start_whole: StartWhole, call: Callable[..., Any]) -> None:
         host = start_whole(EchoModel())
         status = call(host.path, "status")
         assert (status.state, status.details, status.activity) == ("ready", {}, IDLE)
@@ -324,7 +324,7 @@ class TestClients:
             assert (status.state, status.capabilities, status.activity) == ("loading_model", [], None)
             assert status.details == {"phase": "checking_local", "path": "echo"}
 
-    def test_events_until_the_end(self, start_whole: Start, call: Callable[..., Any]) -> None:
+    def test_events_until_the_end(self, start_whole: StartWhole, call: Callable[..., Any]) -> None:
         host = start_whole(EchoModel())
         with host.lines(Surface.ADMIN) as peer:
             told(peer, 3)

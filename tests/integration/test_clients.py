@@ -6,7 +6,6 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from tests.support import (
     Gate,
     HostThread,
     Script,
+    Start,
     frame,
     json_frame,
     random_image,
@@ -42,8 +42,6 @@ from warmwire.client import (
 from warmwire.models.echo import EchoModel
 from warmwire.transport.conn import Conn
 from warmwire.wire.messages import MAX_FRAME, Attachment, Message, OutBlock, Request, Usage, text_block
-
-Start = Callable[..., HostThread]
 
 
 class TestClient:

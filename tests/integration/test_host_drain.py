@@ -15,6 +15,7 @@ from tests.support import (
     HostThread,
     Peer,
     Script,
+    Start,
     descriptor,
     eventually,
     image_body,
@@ -25,8 +26,6 @@ from warmwire.models.echo import EchoModel
 from warmwire.transport.dial import connect
 from warmwire.wire.errors import DialError
 from warmwire.wire.messages import OutBlock, Request
-
-Start = Callable[..., HostThread]
 
 
 def wait_draining(host: HostThread) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.support import HostThread, Script, descriptor, eventually, frame, image_body, json_frame, text_body
+from tests.support import Script, Start, descriptor, eventually, frame, image_body, json_frame, text_body
 from warmwire.wire.messages import OutBlock
 
 SIZE = 8 << 20
-
-Start = Callable[..., HostThread]
 
 
 def flood(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from tests.support import (
     Gate,
-    HostThread,
     Script,
+    Start,
     descriptor,
     eventually,
     frame,
@@ -30,9 +30,6 @@ from warmwire.host import hangup
 from warmwire.models.base import Finish
 from warmwire.models.echo import EchoModel
 from warmwire.wire.messages import OutBlock, Request, StopReason
-
-Start = Callable[..., HostThread]
-
 
 # ---------------------------------------------------------------------- the queue
 

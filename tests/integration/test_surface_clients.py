@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests import tiny_gguf
-from tests.support import PATIENCE, WholeHost
+from tests.support import PATIENCE, StartWhole
 from tests.surface_support import E, R, Vectors, task
 from warmwire.client import (
     AsyncClient,
@@ -38,8 +38,6 @@ from warmwire.wire.errors import BackendUnavailableError, FrameTooLargeError
 from warmwire.wire.messages import MAX_FRAME
 from warmwire.wire.tasks import EMBED_TASKS
 
-Start = Callable[..., WholeHost]
-
 
 class Blocking:
     """`AsyncClient` in the clothes of `Client`: each call runs in an event loop of its own."""
@@ -61,7 +59,7 @@ def client_class(request: pytest.FixtureRequest) -> Any:
 
 
 class TestClients:
-    def test_embed_and_rerank(self, start_whole: Start, client_class: Any) -> None:
+    def test_embed_and_rerank(self, start_whole: StartWhole, client_class: Any) -> None:
         client = client_class(start_whole(Vectors()).path)
         found = client.embed(["ab", "c"], dimensions=3, task="clustering")
         assert found.embeddings == [[0.5] * 3] * 2
@@ -69,11 +67,11 @@ class TestClients:
         ranking = client.rerank("ab", ["x", "b", "ab"], top_n=2)
         assert [(r.index, r.score) for r in ranking.results] == [(2, 2.0), (1, 1.0)]
 
-    def test_a_large_answer(self, start_whole: Start, client_class: Any) -> None:
+    def test_a_large_answer(self, start_whole: StartWhole, client_class: Any) -> None:
         found = client_class(start_whole(Vectors()).path).embed(["a"] * 10, dimensions=200_000)
         assert [len(vector) for vector in found.embeddings] == [200_000] * 10
 
-    def test_errors_are_those_of_the_host(self, start_whole: Start, client_class: Any) -> None:
+    def test_errors_are_those_of_the_host(self, start_whole: StartWhole, client_class: Any) -> None:
         client = client_class(start_whole(Vectors()).path)
         with pytest.raises(InvalidRequestError, match=r"input\[1\] must not be empty"):
             client.embed(["a", ""])
@@ -86,7 +84,7 @@ class TestClients:
         with pytest.raises(InvalidRequestError, match="surrogates"):
             client.embed(["\ud800"])
 
-    def test_queue_full(self, start_whole: Start, client_class: Any) -> None:
+    def test_queue_full(self, start_whole: StartWhole, client_class: Any) -> None:
         model = Vectors()
         host = start_whole(model, queue_depth=0)
         with host.lines(E) as running:
@@ -95,7 +93,7 @@ class TestClients:
             with pytest.raises(QueueFullError):
                 client_class(host.path).rerank("q", ["d"])
 
-    def test_a_model_that_cannot_is_told_at_once(self, start_whole: Start, client_class: Any) -> None:
+    def test_a_model_that_cannot_is_told_at_once(self, start_whole: StartWhole, client_class: Any) -> None:
         client = client_class(start_whole(EchoModel()).path, wait=60)
         began = time.monotonic()
         with pytest.raises(EmbedUnsupportedError, match=r"model \(echo\) does not embed"):
@@ -108,7 +106,7 @@ class TestClients:
         with pytest.raises(DialError, match=r"no host listens at .*s\.embed\.sock"):
             client_class(path, wait=0).embed(["a"])
 
-    def test_a_request_too_large_for_the_wire(self, start_whole: Start, client_class: Any) -> None:
+    def test_a_request_too_large_for_the_wire(self, start_whole: StartWhole, client_class: Any) -> None:
         with pytest.raises(FrameTooLargeError):
             client_class(start_whole(Vectors()).path).embed(["x" * MAX_FRAME])
 
@@ -162,7 +160,7 @@ class TestClients:
                 client_class(path).rerank("q", ["x" * (30 << 20)])
             thread.join(PATIENCE)
 
-    def test_a_real_embedding_model(self, tmp_path: Path, start_whole: Start, client_class: Any) -> None:
+    def test_a_real_embedding_model(self, tmp_path: Path, start_whole: StartWhole, client_class: Any) -> None:
         pytest.importorskip("xllamacpp")
         model = str(tiny_gguf.encoder(tmp_path / "encoder.gguf"))
         host = start_whole(lambda: WorkerPool(model, threads=1))
@@ -188,7 +186,7 @@ class TestClients:
         assert client.status().capabilities[0]["embed"] is True
         assert client.embed(["hello"]).embeddings[0] == pytest.approx(found.embeddings[0], abs=1e-4)
 
-    def test_a_real_reranker(self, tmp_path: Path, start_whole: Start, client_class: Any) -> None:
+    def test_a_real_reranker(self, tmp_path: Path, start_whole: StartWhole, client_class: Any) -> None:
         pytest.importorskip("xllamacpp")
         model = str(tiny_gguf.encoder(tmp_path / "ranker.gguf", rank=True, name="ranker"))
         host = start_whole(lambda: WorkerPool(model, threads=1))

@@ -6,20 +6,16 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import WholeHost, eventually, json_frame, text_body
+from tests.support import StartWhole, WholeHost, eventually, json_frame, text_body
 from tests.surface_support import BOTH, GOOD, E, G, R, Vectors, task
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
 from warmwire.wire.messages import MAX_FRAME
-
-Start = Callable[..., WholeHost]
-
 
 # ---------------------------------------------------------------------- sockets
 
@@ -34,7 +30,7 @@ Start = Callable[..., WholeHost]
     ],
 )
 def test_a_socket_is_there_when_the_model_can(
-    start_whole: Start, path: str, able: dict[str, bool], surfaces: list[Any]
+    start_whole: StartWhole, path: str, able: dict[str, bool], surfaces: list[Any]
 ) -> None:
     host = start_whole(Vectors(**able))
     there = {surface for surface in Surface if os.path.exists(surface_addr(path, surface))}
@@ -46,7 +42,7 @@ def test_a_socket_is_there_when_the_model_can(
     assert os.listdir(Path(path).parent) == []
 
 
-def test_a_model_that_only_embeds_says_so_on_the_generation_socket(start_whole: Start) -> None:
+def test_a_model_that_only_embeds_says_so_on_the_generation_socket(start_whole: StartWhole) -> None:
     with start_whole(Vectors(generate=False)).peer() as peer:
         for _ in range(2):
             assert peer.ask("hello")[1]["code"] == "invalid_request"
@@ -63,7 +59,7 @@ def test_a_path_that_leaves_no_room_for_the_others(directory: str, room: int, th
             assert peer.ask("hello")[0] == "hello"
 
 
-def test_no_socket_of_another_host_is_taken(start_whole: Start, path: str) -> None:
+def test_no_socket_of_another_host_is_taken(start_whole: StartWhole, path: str) -> None:
     with SocketPath(surface_addr(path, R)) as other, other.bind():
         with pytest.raises(Exception, match="already served by pid"):
             WholeHost(Vectors(), path).__enter__().join()
@@ -88,7 +84,7 @@ def test_no_socket_of_another_host_is_taken(start_whole: Start, path: str) -> No
     ],
 )
 def test_what_does_not_decode_has_no_id_and_closes(
-    start_whole: Start, loop_name: str, surface: Surface, line: bytes
+    start_whole: StartWhole, loop_name: str, surface: Surface, line: bytes
 ) -> None:
     host = start_whole(Vectors(), loop=loop_name)
     with host.lines(surface) as peer:
@@ -101,7 +97,7 @@ def test_what_does_not_decode_has_no_id_and_closes(
         assert peer.ask(GOOD[surface])["type"] != "error"
 
 
-def test_a_line_over_64_mib_is_refused_while_it_comes(start_whole: Start) -> None:
+def test_a_line_over_64_mib_is_refused_while_it_comes(start_whole: StartWhole) -> None:
     with start_whole(Vectors()).lines(E) as peer:
         piece = b"x" * (1 << 20)
         for _ in range(MAX_FRAME >> 20):
@@ -130,7 +126,7 @@ def test_a_line_over_64_mib_is_refused_while_it_comes(start_whole: Start) -> Non
     ],
 )
 def test_what_is_wrong_is_answered_under_its_id_and_the_connection_lives(
-    start_whole: Start, surface: Surface, request_: dict[str, Any], words: str
+    start_whole: StartWhole, surface: Surface, request_: dict[str, Any], words: str
 ) -> None:
     host = start_whole(Vectors())
     with host.lines(surface) as peer:
@@ -143,7 +139,7 @@ def test_what_is_wrong_is_answered_under_its_id_and_the_connection_lives(
 
 
 @BOTH
-def test_failures_of_the_model_keep_the_connection(start_whole: Start, loop_name: str, surface: Surface) -> None:
+def test_failures_of_the_model_keep_the_connection(start_whole: StartWhole, loop_name: str, surface: Surface) -> None:
     with start_whole(Vectors(), loop=loop_name).lines(surface) as peer:
         for key, code, words in [
             ("unable", "embed_unsupported", "not this model"),
@@ -156,14 +152,14 @@ def test_failures_of_the_model_keep_the_connection(start_whole: Start, loop_name
         assert peer.ask(GOOD[surface])["id"] == "x"
 
 
-def test_an_answer_of_over_64_mib_is_refused_by_its_size(start_whole: Start) -> None:
+def test_an_answer_of_over_64_mib_is_refused_by_its_size(start_whole: StartWhole) -> None:
     with start_whole(Vectors()).lines(E) as peer:
         error = peer.ask({"id": "huge", "input": ["a"] * 20, "dimensions": 1_000_000})
         assert (error["id"], error["code"]) == ("huge", "frame_too_large")
         assert peer.ask(GOOD[E])["id"] == "x"
 
 
-def test_another_users_connection_is_closed_unread(start_whole: Start, loop_name: str) -> None:
+def test_another_users_connection_is_closed_unread(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(Vectors(), loop=loop_name)
     host.call(lambda: host.host.uids and host.host.uids.clear())
     for surface in (E, R):
@@ -174,7 +170,7 @@ def test_another_users_connection_is_closed_unread(start_whole: Start, loop_name
 # ---------------------------------------------------------------------- what is answered
 
 
-def test_an_answer_has_the_keys_of_the_wire(start_whole: Start, loop_name: str) -> None:
+def test_an_answer_has_the_keys_of_the_wire(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(Vectors(), loop=loop_name)
     with host.lines(E) as peer:
         assert peer.ask({"id": "e", "input": ["ab", "c"], "dimensions": 2, "task": "similarity", "newer": 0}) == {
@@ -204,7 +200,7 @@ def test_an_answer_has_the_keys_of_the_wire(start_whole: Start, loop_name: str) 
 
 
 @BOTH
-def test_lines_written_ahead_are_answered_in_order(start_whole: Start, loop_name: str, surface: Surface) -> None:
+def test_lines_written_ahead_are_answered_in_order(start_whole: StartWhole, loop_name: str, surface: Surface) -> None:
     with start_whole(Vectors(), loop=loop_name).lines(surface) as peer:
         lines = [json.dumps(task(surface, f"n{n}")).encode() for n in range(20)]
         peer.send(b"\r\n".join(lines) + b"\n")
@@ -213,7 +209,7 @@ def test_lines_written_ahead_are_answered_in_order(start_whole: Start, loop_name
 
 @BOTH
 def test_the_last_line_needs_no_newline_and_a_half_closed_client_gets_its_answer(
-    start_whole: Start, loop_name: str, surface: Surface
+    start_whole: StartWhole, loop_name: str, surface: Surface
 ) -> None:
     model = Vectors()
     with start_whole(model, loop=loop_name).lines(surface) as peer:
@@ -229,7 +225,7 @@ def test_the_last_line_needs_no_newline_and_a_half_closed_client_gets_its_answer
 # ---------------------------------------------------------------------- turns
 
 
-def test_all_surfaces_share_one_queue_first_in_first_out(start_whole: Start, loop_name: str) -> None:
+def test_all_surfaces_share_one_queue_first_in_first_out(start_whole: StartWhole, loop_name: str) -> None:
     model = Vectors()
     host = start_whole(model, loop=loop_name, queue_depth=3)
     with (
@@ -259,7 +255,7 @@ def test_all_surfaces_share_one_queue_first_in_first_out(start_whole: Start, loo
 
 
 @BOTH
-def test_leaving_cancels_what_runs_and_what_waits(start_whole: Start, loop_name: str, surface: Surface) -> None:
+def test_leaving_cancels_what_runs_and_what_waits(start_whole: StartWhole, loop_name: str, surface: Surface) -> None:
     model = Vectors()
     host = start_whole(model, loop=loop_name)
     with host.lines(surface) as waiting, host.lines(surface) as running:
@@ -275,7 +271,7 @@ def test_leaving_cancels_what_runs_and_what_waits(start_whole: Start, loop_name:
     assert model.cancelled == ["wait-running"]
 
 
-def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start_whole: Start, loop_name: str) -> None:
+def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(Vectors(), loop=loop_name, queue_depth=0, write_timeout=2)
     with host.lines(E) as deaf, host.lines(E) as patient:
         deaf.send({"id": "deaf", "input": ["a"] * 10, "dimensions": 900_000})
@@ -286,7 +282,7 @@ def test_a_client_that_reads_nothing_is_dropped_and_frees_its_place(start_whole:
 
 @BOTH
 def test_a_drain_lets_run_what_runs_and_refuses_what_is_new(
-    start_whole: Start, loop_name: str, path: str, surface: Surface
+    start_whole: StartWhole, loop_name: str, path: str, surface: Surface
 ) -> None:
     model = Vectors()
     host = start_whole(model, loop=loop_name)
@@ -311,7 +307,7 @@ def test_a_drain_lets_run_what_runs_and_refuses_what_is_new(
     host.join()
 
 
-def test_a_drain_that_takes_too_long_cuts_with_an_error_line(start_whole: Start, loop_name: str) -> None:
+def test_a_drain_that_takes_too_long_cuts_with_an_error_line(start_whole: StartWhole, loop_name: str) -> None:
     model = Vectors()
     host = start_whole(model, loop=loop_name, drain_timeout=0.05)
     with host.lines(E) as running:
@@ -324,7 +320,7 @@ def test_a_drain_that_takes_too_long_cuts_with_an_error_line(start_whole: Start,
     host.join()
 
 
-def test_fifty_clients_of_every_kind_all_get_their_answer(start_whole: Start, loop_name: str) -> None:
+def test_fifty_clients_of_every_kind_all_get_their_answer(start_whole: StartWhole, loop_name: str) -> None:
     host = start_whole(Vectors(), loop=loop_name, workers=2, queue_depth=60)
     got: list[str] = []
 

@@ -198,9 +198,7 @@ _PCM_PEAK: Final = 32767
 def _wav(attachment: Attachment) -> str:
     """Float samples as a 16-bit WAV file in base64: over full scale is clipped, what is no number is silence."""
     samples = np.nan_to_num(np.frombuffer(attachment.data, "<f4"), nan=0.0, posinf=1.0, neginf=-1.0)
-    if (
-        len(samples) == 1
-    ):  # llama.cpp mirrors a sound at its ends, and ends its process where there is nothing to mirror
+    if len(samples) == 1:  # llama.cpp mirrors a sound at its ends; with nothing to mirror its process ends
         samples = np.repeat(samples, 2)
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:

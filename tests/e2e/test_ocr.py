@@ -51,6 +51,7 @@ def test_a_page_with_text_needs_no_model() -> None:
     [
         (["nowhere.pdf"], 1, "nowhere.pdf: no such file"),
         (["."], 1, ". is a directory"),
+        ([""], 1, "a file name is empty"),
         (["make.py"], 1, "make.py: not a PDF, PNG"),
         (["encrypted.pdf"], 1, "--password"),
         (["encrypted.pdf", "--password", "x"], 1, "password is wrong"),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warmwire.cli.numbers import finite
+
 if TYPE_CHECKING:
     from warmwire.client import Stream
 
@@ -22,7 +24,9 @@ def ask(
         Path | None, typer.Option(metavar="FILE", help="A JSON schema that the answer is held to.")
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=2**32 - 1, help="Most tokens of the answer.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, help="0 takes the likeliest word each time.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(callback=finite, min=0, help="0 takes the likeliest word each time.")
+    ] = None,
     thinking: Annotated[
         bool | None, typer.Option("--thinking/--no-thinking", help="Let a model that can think do so; shown on stderr.")
     ] = None,

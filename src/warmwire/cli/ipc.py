@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.numbers import finite
 from warmwire.host.pacing import Pacing
 from warmwire.models.markov.styles import Style
 
@@ -20,7 +21,7 @@ def ipc(
     ] = None,
     pacing: Annotated[Pacing, typer.Option(help="What a delay holds up.")] = Pacing.GENERATION,
     style: Annotated[Style, typer.Option(help="When generations end besides their limit.")] = Style.NEVER,
-    temperature: Annotated[float, typer.Option(min=0, max=100, help="As for run.")] = 1.0,
+    temperature: Annotated[float, typer.Option(callback=finite, min=0, max=100, help="As for run.")] = 1.0,
     max_name: Annotated[int, typer.Option(min=1, max=1 << 20, help="Longest name taken, bytes.")] = 4 << 10,
     max_seed: Annotated[int, typer.Option(min=1, max=1 << 30, help="Longest seed taken, bytes.")] = 1 << 20,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.numbers import finite
 from warmwire.documents.formats import Format
 
 _STDOUT = "-"
@@ -21,7 +22,9 @@ def ocr(
     ] = _STDOUT,
     format: Annotated[Format, typer.Option("--format", "-f", help="What to write.")] = Format.MD,
     pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read; all by default.")] = "",
-    dpi: Annotated[float, typer.Option(min=36, max=1200, help="Resolution at which PDF pages are drawn.")] = 200,
+    dpi: Annotated[
+        float, typer.Option(callback=finite, min=36, max=1200, help="Resolution at which PDF pages are drawn.")
+    ] = 200,
     socket: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket instead of here.")
     ] = None,
@@ -37,7 +40,10 @@ def ocr(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Send every page to the model, also those with text.")] = False,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of a page under text below which it goes to the model; 0: none.")
+        float,
+        typer.Option(
+            callback=finite, min=0, max=1, help="Share of a page under text below which it goes to the model; 0: none."
+        ),
     ] = 0.05,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print which pages would go to the model, and why.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warmwire.cli.numbers import finite
 from warmwire.models.markov.styles import Style
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def run(
         Style, typer.Option(help="When to end: never, where a context is unknown (none), after a line, before a gap.")
     ] = Style.NEVER,
     temperature: Annotated[
-        float, typer.Option(min=0, max=100, help="1 follows the counts, less prefers the frequent, 0 takes only that.")
+        float,
+        typer.Option(
+            callback=finite, min=0, max=100, help="1 follows the counts, less prefers the frequent, 0 takes only that."
+        ),
     ] = 1.0,
 ) -> None:
     """Write text from a Markov model to standard output, until it ends, the limit is reached, or you interrupt."""

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.numbers import finite
+
 
 def serve(
     model: Annotated[
@@ -22,10 +24,10 @@ def serve(
     ] = None,
     queue: Annotated[int, typer.Option(min=0, max=100_000, help="Requests that may wait beyond those.")] = 10,
     write_timeout: Annotated[
-        float, typer.Option(min=0, help="Seconds a client may leave its answer unread; 0 is for ever.")
+        float, typer.Option(callback=finite, min=0, help="Seconds a client may leave its answer unread; 0 is for ever.")
     ] = 60,
     drain_timeout: Annotated[
-        float, typer.Option(min=0, help="Seconds that requests under way get after SIGTERM.")
+        float, typer.Option(callback=finite, min=0, help="Seconds that requests under way get after SIGTERM.")
     ] = 10,
     log_dir: Annotated[
         Path | None,

@@ -87,6 +87,8 @@ def open_source(path: str, password: str = "") -> Source:
     if path == "-":
         data = _read_all(sys.stdin.buffer, "standard input")
         return _open("stdin", data, data[:1024], password)
+    if not path:  # which would be the current directory
+        raise InputError("a file name is empty; give a file")
     file = Path(path)
     try:
         if file.is_dir():

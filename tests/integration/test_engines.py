@@ -31,6 +31,11 @@ def engine(request: pytest.FixtureRequest, path: str) -> Iterator[tuple[Any, Rea
 
 
 class TestEngine:
+    def test_what_it_is(self, engine: tuple[Any, Reader]) -> None:
+        assert isinstance(engine[0], warmwire.Engine)
+        assert isinstance(engine[0], warmwire.Closer)
+        assert isinstance(engine[1], warmwire.Handler)
+
     def test_a_page(self, engine: tuple[Any, Reader]) -> None:
         deltas: list[str] = []
         text = engine[0].recognize(PAGE, on_delta=deltas.append)

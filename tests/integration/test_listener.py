@@ -258,6 +258,15 @@ class TestConn:
             assert got.messages == request.messages
             assert np.array_equal(warmwire.decode_image(got.attachments[0]), PAGE)
 
+    def test_the_bytes_of_attachments_are_no_json(self) -> None:
+        attachment = warmwire.image_attachment("a", PAGE)
+        with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b) as right:
+            left.write_json(attachment)
+            left.write_json(warmwire.Request(attachments=[attachment]))
+            assert right.read_frame()[1] == b'{"kind":"image","id":"a","width":20,"height":30}'
+            assert b'"data"' not in right.read_frame()[1]
+        assert memoryview(attachment.data).nbytes == PAGE.nbytes
+
     def test_large_frames(self) -> None:
         data = random_image(2000, 2000).tobytes()
         with socket_pair() as (a, b), warmwire.Conn(a) as left, warmwire.Conn(b) as right:

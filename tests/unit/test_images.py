@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support import random_image
-from warmwire import MAX_IMAGE_AXIS, Attachment, decode_image, image_attachment
+from warmwire import MAX_IMAGE_AXIS, Attachment, Request, decode_image, image_attachment
 from warmwire.wire.errors import InvalidRequestError
 
 RGB = random_image(4, 5)
@@ -34,6 +34,11 @@ def test_decode_looks_at_the_bytes_themselves(data: Any) -> None:
     decoded = decode_image(Attachment("image", "a", width=5, height=4, data=data))
     assert decoded.shape == (4, 5, 3)
     assert np.shares_memory(decoded, np.frombuffer(data, np.uint8))
+
+
+def test_an_attachment_shows_its_size_and_not_its_bytes() -> None:
+    shown = repr(Request(attachments=[image_attachment("a", RGB)]))
+    assert "Attachment(kind='image', id='a', width=5, height=4, sample_rate=None, data=<60 bytes>)" in shown
 
 
 def test_alpha_is_dropped() -> None:

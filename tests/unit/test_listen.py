@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.support import without_privileges
-from warmwire.transport.dial import connect
+from warmwire.transport.dial import connect, connect_async
 from warmwire.transport.listen import SocketPath
 from warmwire.wire.errors import DialError, ListenError, UsageError
 
@@ -70,6 +71,15 @@ def test_connect_is_refused_until_bound(path: str) -> None:
             connect(path, wait=0)
         with owner.bind():
             connect(path, wait=0).close()
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mknod])
+def test_what_is_no_socket_is_not_waited_for(path: str, make: Callable[[str], None]) -> None:
+    make(path)
+    with pytest.raises(DialError, match=f"^{path} is not a socket"):
+        connect(path, wait=3600)
+    with pytest.raises(DialError, match=f"^{path} is not a socket"):
+        asyncio.run(connect_async(path, wait=3600))
 
 
 def test_a_live_socket_is_not_stolen(path: str) -> None:

@@ -12,7 +12,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from warmwire.client.sync import Client
 from warmwire.models.base import Handler, PageModel
@@ -42,6 +42,7 @@ class Recognition:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
+@runtime_checkable
 class Engine(Protocol):
     """Recognises pages, one at a time."""
 

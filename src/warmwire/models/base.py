@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -77,6 +77,7 @@ Report = Mapping[str, Any]
 """What a model says about its own answer besides the text: JSON-ready, sent as `report` on the done frame."""
 
 
+@runtime_checkable
 class Handler(Protocol):
     """Reads one page at a time. Called from one thread; never twice at once on one connection."""
 

@@ -14,8 +14,8 @@ import msgspec
 
 from warmwire.transport.closing import Closing
 from warmwire.wire.frames import Frame, FrameReader, encode_header
-from warmwire.wire.messages import FRAME_JSON, Request
-from warmwire.wire.request import RequestReader, encode_request
+from warmwire.wire.messages import FRAME_JSON, Attachment, Request
+from warmwire.wire.request import RequestReader, encode_request, without_blobs
 
 
 class Conn(Closing):
@@ -61,7 +61,11 @@ class Conn(Closing):
                 self.sock.sendall(view)
 
     def write_json(self, value: Any) -> None:
-        """Send one JSON frame."""
+        """Send one JSON frame. The bytes of attachments are no part of it; `write_request` sends them as well."""
+        if isinstance(value, Request):
+            value = without_blobs(value)
+        elif isinstance(value, Attachment):
+            value = msgspec.structs.replace(value, data=b"")
         self.write_frame(FRAME_JSON, msgspec.json.encode(value))
 
     def read_request(self) -> Request:

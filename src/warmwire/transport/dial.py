@@ -10,6 +10,7 @@ import asyncio
 import errno
 import os
 import socket
+import stat
 import time
 from typing import Final
 
@@ -42,7 +43,7 @@ def connect(
             return sock
         except OSError as error:
             sock.close()
-            if error.errno not in _NOT_YET or time.monotonic() + _PAUSE > deadline:
+            if not _is_not_yet(path, error) or time.monotonic() + _PAUSE > deadline:
                 raise dial_error(path, error, wait, start) from error
         time.sleep(_PAUSE)
 
@@ -62,12 +63,24 @@ async def connect_async(
             return sock
         except OSError as error:
             sock.close()
-            if error.errno not in _NOT_YET or loop.time() + _PAUSE > deadline:
+            if not _is_not_yet(path, error) or loop.time() + _PAUSE > deadline:
                 raise dial_error(path, error, wait, start) from error
         except BaseException:
             sock.close()
             raise
         await asyncio.sleep(_PAUSE)
+
+
+def _is_not_yet(path: str, error: OSError) -> bool:
+    """Whether a failed connect is worth another try. A file that is no socket refuses as well, and always will."""
+    return error.errno in _NOT_YET and not _is_other_file(path, error)
+
+
+def _is_other_file(path: str, error: OSError) -> bool:
+    try:
+        return error.errno == errno.ECONNREFUSED and not stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def new_socket() -> socket.socket:
@@ -82,6 +95,8 @@ def dial_error(path: str, error: OSError, waited: float, start: str = START) -> 
     start = start.format(path=path)
     if error.errno == errno.ENOENT:
         why = f"no host listens at {path} (no such file after {waited:g} s); start one with: {start}"
+    elif _is_other_file(path, error):
+        why = f"{path} is not a socket; give the path that `warmwire serve` printed"
     elif error.errno == errno.ECONNREFUSED:
         why = (
             f"no host listens at {path} (connection refused after {waited:g} s: its host has ended);"

@@ -8,7 +8,7 @@ byte for byte. What the types cannot say (unique ids, references, caps) is in `v
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -68,6 +68,11 @@ class Attachment(msgspec.Struct, omit_defaults=True):
     height: U32 | None = None
     sample_rate: U32 | None = None
     data: Any = b""
+
+    def __repr__(self) -> str:
+        """With the size of `data` only: a page has ten million bytes of it."""
+        shown = ", ".join(f"{name}={value!r}" for name, value in msgspec.structs.asdict(self).items() if name != "data")
+        return f"Attachment({shown}, data=<{memoryview(self.data).nbytes} bytes>)"
 
 
 class Block(msgspec.Struct, omit_defaults=True):
@@ -186,6 +191,7 @@ def image_block(attachment_id: str) -> Block:
     return Block("image", attachment_id=attachment_id)
 
 
+@runtime_checkable
 class Closer(Protocol):
     """Anything that can be closed."""
 

@@ -90,3 +90,9 @@ def test_the_other_sockets_of_a_host(
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/me")
     assert surface_addr(addr, surface) == path
+
+
+@pytest.mark.parametrize("path", [".", "/", "./"])
+def test_a_path_without_a_name_has_no_neighbours(path: str) -> None:
+    with pytest.raises(UsageError, match="not a socket path"):
+        surface_addr(path, Surface.ADMIN)

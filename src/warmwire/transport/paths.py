@@ -53,9 +53,12 @@ def default_addr(surface: Surface = Surface.GENERATION) -> str:
 def surface_addr(addr: str | os.PathLike[str] | None, surface: Surface) -> str:
     """The path of another surface of the host at `addr`: in inferd's directory by its own name, elsewhere beside it.
 
-    `/run/me/pages.sock` has its admin socket at `/run/me/pages.admin.sock`.
+    `/run/me/pages.sock` has its admin socket at `/run/me/pages.admin.sock`. Raises UsageError for a path without a
+    name, such as `.`.
     """
     path = Path(addr or default_addr())
+    if not path.name:
+        raise UsageError(f"not a socket path: {str(path)!r}")
     if path.name == Surface.GENERATION:
         return str(path.with_name(surface.value))
     if surface is Surface.GENERATION:

@@ -384,6 +384,19 @@ def test_an_attachment_that_lacks_its_bytes_is_not_sent() -> None:
         encode_request(Request(messages=[], attachments=[Attachment("audio", "a", sample_rate=16000)]))
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"messages": [Message("user", [text_block("\ud800")])]}, "a text cannot be sent: "),
+        ({"temperature": float("nan")}, "temperature must be a finite number, not nan"),
+        ({"top_p": float("inf")}, "top_p must be a finite number, not inf"),
+    ],
+)
+def test_what_json_cannot_say_is_not_sent(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidRequestError, match=said):
+        encode_request(Request(**fields))
+
+
 def test_what_the_wire_cannot_carry_is_not_sent() -> None:
     with pytest.raises(InvalidRequestError, match="33 attachments"):
         encode_request(Request(attachments=[Attachment("image", str(n)) for n in range(33)]))

@@ -11,6 +11,7 @@ Every error that `next_request` raises ends the connection; `request_id` is the 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -54,15 +55,15 @@ _encode = msgspec.json.Encoder().encode
 def encode_request(request: Request) -> list[bytes | memoryview]:
     """The bytes of a request as pieces to send one after another; blobs are views of the attachments' own data.
 
-    Raises FrameTooLargeError for a blob or a JSON body over the frame cap, InvalidRequestError over the budgets and
-    for an attachment without the bytes that it needs.
+    Raises FrameTooLargeError for a blob or a JSON body over the frame cap, InvalidRequestError over the budgets, for an
+    attachment without the bytes that it needs, and for text and numbers that JSON has no way to write.
     """
     check_attachment_count(request)
     blobs = [(a, memoryview(a.data).cast("B")) for a in request.attachments]
     for attachment, view in blobs:
         if carries_bytes(attachment) and not len(view):  # the host would wait for them, and we for its answer
             raise InvalidRequestError(f"attachment {attachment.id!r} has no bytes")
-    body = _encode(msgspec.structs.replace(without_blobs(request), wire_version=request.wire_version or VERSION))
+    body = _encode_body(msgspec.structs.replace(without_blobs(request), wire_version=request.wire_version or VERSION))
     pieces: list[bytes | memoryview] = [encode_frame(FRAME_JSON, body)]
     if sum(len(view) for _, view in blobs) > MAX_ATTACHMENT_BYTES:
         raise FrameTooLargeError(f"attachments exceed {MAX_ATTACHMENT_BYTES} bytes together")
@@ -72,6 +73,17 @@ def encode_request(request: Request) -> list[bytes | memoryview]:
             header = encode_frame(FRAME_JSON, _encode(descriptor)) + encode_header(FRAME_BLOB, len(view))
             pieces += [header, view]
     return pieces
+
+
+def _encode_body(request: Request) -> bytes:
+    for key in ("temperature", "top_p"):
+        value = getattr(request, key)
+        if isinstance(value, float) and not math.isfinite(value):  # would be written as null, and so be lost
+            raise InvalidRequestError(f"{key} must be a finite number, not {value}")
+    try:
+        return _encode(request)
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(f"a text cannot be sent: {error}") from None
 
 
 def without_blobs(request: Request) -> Request:

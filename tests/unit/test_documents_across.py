@@ -34,6 +34,12 @@ def test_two_pages_may_be_two_letters() -> None:
     assert kinds(reading(2)) == {(Kind.TEXT, Kind.TEXT, Kind.TEXT)}
 
 
+def test_a_head_that_one_page_has_shown_is_one_on_the_other_as_well() -> None:
+    document = reading(2)
+    document.pages[1].elements[0].kind = Kind.PAGE_HEADER
+    assert kinds(document) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.TEXT)}
+
+
 def test_what_moves_or_stands_in_the_page_or_is_a_heading_stays() -> None:
     assert kinds(reading(4, top=20)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
     assert kinds(reading(4, top=120)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}

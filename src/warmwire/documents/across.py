@@ -60,16 +60,21 @@ def _letter_size(element: Element) -> float:
 
 
 def _mark_running(reading: Reading) -> None:
-    """Make furniture of the paragraphs that run through at least three pages and a third of all."""
+    """Make furniture of the paragraphs that run through at least three pages and a third of all.
+
+    Two pages will do where one of them has shown it by itself.
+    """
     found: dict[tuple[Kind, str], list[tuple[float, Element]]] = defaultdict(list)
     for page in reading.pages:
-        for kind, element in _candidates(page):
+        known = [(e.kind, e) for e in page.elements if e.kind in _OUTSIDE[:2] and e.box is not None]
+        for kind, element in (*known, *_candidates(page)):
             found[kind, re.sub(r"\d+", "#", element.text)].append((_height(page, element), element))
     for (kind, _), places in found.items():
         heights = sorted(height for height, _ in places)
         usual = heights[len(heights) // 2]
         same = [element for height, element in places if abs(height - usual) < _SAME_PLACE]
-        if len(same) >= max(_FEWEST, len(reading.pages) / 3):
+        fewest = 2 if any(element.kind is kind for element in same) else _FEWEST
+        if len(same) >= max(fewest, len(reading.pages) / 3):
             for element in same:
                 element.kind = kind
 

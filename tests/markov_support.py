@@ -23,13 +23,18 @@ VECTORS = [vector for vector in EXPECTED["wire"] if "send" in vector]
 
 def interpreted() -> ModuleType:
     """The kernel as the interpreter runs it, whether or not it was compiled."""
-    path = Path(kernel.__file__).with_name("kernel.py")
-    spec = importlib.util.spec_from_file_location("warmwire.models.markov.kernel_interpreted", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    whole = ModuleType("interpreted")
+    for name in kernel.MODULES:
+        path = Path(kernel.__file__).with_name(f"{name}.py")
+        spec = importlib.util.spec_from_file_location(f"{kernel.__name__}.interpreted_{name}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert not module.COMPILED
+        vars(whole).update({name: vars(module)[name] for name in kernel.__all__ if name in vars(module)})
+    assert set(kernel.__all__) <= set(vars(whole))
+    return whole
 
 
 def chain(name: str = "rep_d8") -> Chain:

@@ -69,8 +69,20 @@ def test_a_sound_file(tmp_path: Path) -> None:
     assert dict(load(tmp_path / "m").records()) == {b"ba": [(1, 2), (9, 3)], b"ab": [(1, 1)]}
 
 
+@pytest.mark.parametrize("name", ["words_d3", "utf8_d6", "rep_d8"])
+@pytest.mark.parametrize("block", [1, 100, 1290])
+def test_verified_as_it_arrives(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = load(GRALL / f"{name}.gril")
+    monkeypatch.setattr(chain, "_BLOCK", block)
+    pieces = load(GRALL / f"{name}.gril")
+    assert (pieces.data == whole.data).all()
+    assert (pieces.index == whole.index).all()
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
 @pytest.mark.parametrize(("data", "words"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file(data: bytes, words: str, tmp_path: Path) -> None:
+def test_a_damaged_file(data: bytes, words: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "_BLOCK", block)
     path = tmp_path / "m.gril"
     path.write_bytes(data)
     with pytest.raises(InputError, match=words) as caught:
@@ -88,6 +100,28 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(InputError, match="No such file"):
         load(tmp_path / "none")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="a pipe"):
+        load(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="the system does not count what is read")
+def test_damage_is_found_before_the_rest_is_read(tmp_path: Path) -> None:
+    def bytes_read() -> int:
+        [line] = [line for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("rchar")]
+        return int(line.split()[1])
+
+    nodes = 1 << 26  # half a gigabyte with a hole from the second record on
+    path = tmp_path / "m.gril"
+    path.write_bytes(struct.pack("<4sB3I", b"GRIL", 1, 2, nodes, nodes) + record(b"ab", (1, 1)))
+    os.truncate(path, 17 + nodes * 3 + nodes * 5 + 4)
+    before = bytes_read()
+    with pytest.raises(InputError, match="context 1 is not in ascending order"):
+        load(path)
+    assert bytes_read() - before < 8 << 20
 
 
 def test_a_model_beyond_the_machine(tmp_path: Path) -> None:

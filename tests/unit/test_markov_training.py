@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,6 +69,35 @@ class TestGoldenModels:
         slow = digest(train([text], depth))
         monkeypatch.undo()
         assert digest(train([text], depth)) == slow
+
+    @pytest.mark.parametrize("depth", [1, 6, 20])
+    @pytest.mark.parametrize("slow", [False, True], ids=["as installed", "interpreted"])
+    def test_many_runs_are_merged(
+        self, depth: int, slow: bool, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        text = tmp_path / "text"
+        text.write_bytes((GRALL / "words.txt").read_bytes()[:9000])
+        whole = digest(train([text], depth))
+        if slow:
+            request.getfixturevalue("slow_kernel")
+        monkeypatch.setattr(training, "_SHALLOW_COST", 12_000)
+        monkeypatch.setattr(training, "_DEEP_COST", 12_000)
+        assert digest(train([text], depth, memory=1 << 20)) == whole  # some hundred runs of 87 bytes
+
+    @pytest.mark.parametrize("depth", [8, 64, 255])
+    @pytest.mark.parametrize("kind", [2, 256])
+    def test_memory(self, depth: int, kind: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """At most 40 bytes per byte of text, even where every context is new and few bytes make few buckets."""
+        text, size = tmp_path / "text", 1 << 20
+        text.write_bytes(np.random.default_rng(1).integers(0, kind, size, np.uint8).tobytes())
+        monkeypatch.setattr(training, "_GROUP", 1 << 20)  # which small texts may exceed the bound by
+        tracemalloc.start()
+        try:
+            train_file(tmp_path / "m.gril", [text], depth, jobs=2)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 40 * size
 
     def test_a_file_is_the_same_as_memory(self, tmp_path: Path) -> None:
         header = train_file(tmp_path / "m.gril", [GRALL / "words.txt"], 5)

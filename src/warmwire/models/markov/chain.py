@@ -7,6 +7,7 @@ generated to pay for it; without it a step costs a bisection, with the same resu
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -28,6 +29,8 @@ _FAULTS: Final = {
     6: "is past the last one: bytes are left over",
 }
 
+_BLOCK: Final = 1 << 21
+"""Bytes of a file that are read, and then verified, at once."""
 
 Piece = tuple[int, int, NDArray[np.uint8]]
 """Some records in order: contexts, weights, and the bytes."""
@@ -40,24 +43,43 @@ class Graph(NamedTuple):
     blocks: NDArray[np.uint32]
 
 
+class _Check:
+    """Verifies a model's bytes as they arrive in `data`, and makes its index."""
+
+    def __init__(self, header: Header, data: NDArray[np.uint8], name: str) -> None:
+        self.index: Final[NDArray[np.int64]] = np.empty((header.nodes + 7) // 8, np.int64)
+        self._header, self._data, self._name = header, data, name
+        self._progress = np.array([HEADER_SIZE, 0, 0], np.int64)
+
+    def advance(self, filled: int) -> None:
+        """Look at the first `filled` bytes. Raises InputError where they are not sound."""
+        header = self._header
+        stop = header.file_size - len(TRAILER)
+        fault = kernel.verify(
+            self._data.data, filled, stop, header.nodes, header.depth, self._progress.data, self.index.data
+        )  # fmt: skip
+        if fault >= 0:
+            raise InputError(f"{self._name}: damaged: context {fault >> 3:,} {_FAULTS[fault & 7]}")
+        if filled == header.file_size and self._data[stop:].tobytes() != TRAILER:
+            raise InputError(f"{self._name}: damaged: it does not end with {TRAILER.decode()}")
+
+
 class Chain:
     """A Markov model: `header` counts it, `data` is its file as uint8, `index` every eighth record's offset.
 
     Safe to share between threads.
     """
 
-    def __init__(self, header: Header, data: NDArray[np.uint8], name: str = "model") -> None:
+    def __init__(
+        self, header: Header, data: NDArray[np.uint8], name: str = "model", check: _Check | None = None
+    ) -> None:
         """Takes the bytes of a whole file of the header's size. Raises InputError unless all of them are sound."""
         self.header: Final = header
         self.data: Final = data
         self.name: Final = name
-        self.index: Final[NDArray[np.int64]] = np.empty((header.nodes + 7) // 8, np.int64)
-        stop = header.file_size - len(TRAILER)
-        if data[stop:].tobytes() != TRAILER:
-            raise InputError(f"{name}: damaged: it does not end with {TRAILER.decode()}")
-        fault = kernel.verify(data.data, HEADER_SIZE, stop, header.nodes, header.depth, self.index.data)
-        if fault >= 0:
-            raise InputError(f"{name}: damaged: context {fault >> 3:,} {_FAULTS[fault & 7]}")
+        check = check or _Check(header, data, name)
+        check.advance(header.file_size)
+        self.index: Final = check.index
         self._graph: Graph | None = None
         self._preparing = threading.Lock()
 
@@ -98,9 +120,14 @@ class Chain:
 
 
 def load(path: str | os.PathLike[str]) -> Chain:
-    """Read and verify a model file. Raises InputError for anything that is not a sound version 1 model."""
+    """Read and verify a model file. Raises InputError for anything that is not a sound version 1 model.
+
+    Verifies what it has read before it reads on, so that a damaged file costs no more than its sound part.
+    """
     name = os.fspath(path)
     try:
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            raise InputError(f"{name}: a pipe; a model is read from a file")  # which opening would wait for
         with open(path, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             start = file.read(HEADER_SIZE)
@@ -109,15 +136,17 @@ def load(path: str | os.PathLike[str]) -> Chain:
                 raise InputError(f"{name}: the model takes {size:,} bytes of memory, this machine has {memory:,}")
             data = np.empty(size, np.uint8)
             data[:HEADER_SIZE] = np.frombuffer(start, np.uint8)
+            check = _Check(header, data, name)
             filled = HEADER_SIZE
             while filled < size:
-                got = file.readinto(data.data[filled:])
+                got = file.readinto(data.data[filled : filled + _BLOCK])
                 if not got:
                     raise InputError(f"{name}: the file became shorter while it was read")
                 filled += got
+                check.advance(filled)
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror or error}") from error
-    return Chain(header, data, name)
+    return Chain(header, data, name, check)
 
 
 def save(chain: Chain, path: str | os.PathLike[str]) -> None:

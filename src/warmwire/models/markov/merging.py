@@ -30,12 +30,12 @@ def merged(
     """
     cursors, stops = np.array(begins, np.int64).data, np.array(ends, np.int64).data
     factors = np.ones(len(begins)) if scales is None else np.array(scales, np.float64)
-    sums = np.zeros(256, np.uint64)
+    heap, sums = np.empty(len(begins), np.int64), np.zeros(256, np.uint64)
     out = np.empty(_OUT, np.uint8)
     while True:
         tally = np.zeros(2, np.int64)
         size = kernel.merge(
-            data.data, cursors, stops, factors.data, depth, sums.data, out.data, tally.data
+            data.data, cursors, stops, factors.data, depth, heap.data, sums.data, out.data, tally.data
         )  # fmt: skip
         if not size:
             return

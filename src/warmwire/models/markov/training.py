@@ -16,7 +16,7 @@ import mmap
 import os
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -204,17 +204,17 @@ def records(
     Neighbouring buckets form groups. A thread that takes a group goes through the text for the group's keys only:
     that is cheaper than to have all keys in memory at once, and needs nobody else.
     """
-    sorter = _Sorter(chunk, depth)
     total = chunk.positions
     # So many keys that the records of all groups under way, and their keys, stay a fraction of the text's size.
     most = min(max(_GROUP, 8 * total // (jobs + 1)) // (6 + depth), max(_KEYS, total // (4 * jobs)))
+    sorter = _Sorter(chunk, depth, most)
     groups = -(-total // most)
     if total > _WORTH_SHARING:
         groups = -(-groups // jobs) * jobs
     cuts = np.searchsorted(np.cumsum(sorter.counts), [total * i // groups for i in range(1, groups)]) + 1
     bounds = sorted({0, *cuts.tolist(), len(sorter.counts)})
     done = 0
-    waiting: deque[Future[tuple[int, list[Piece]]]] = deque()
+    waiting: deque[Future[tuple[int, Iterable[Piece]]]] = deque()
     for first, end in pairwise(bounds):
         waiting.append(pool.submit(sorter.group, first, end))
         while len(waiting) > jobs or (waiting and end == bounds[-1]):
@@ -225,12 +225,16 @@ def records(
 
 
 class _Sorter:
-    """The keys of a chunk, a group of buckets at a time. `counts` says how many keys each bucket has."""
+    """The keys of a chunk, a group of buckets at a time. `counts` says how many keys each bucket has.
 
-    def __init__(self, chunk: Chunk, depth: int) -> None:
+    `most` is how many keys are to become records at once.
+    """
+
+    def __init__(self, chunk: Chunk, depth: int, most: int) -> None:
         self._text = chunk.text[: chunk.size]
         self._ranges = np.array(chunk.ranges, np.int64)
         self._depth = depth
+        self._most = most
         self.counts = np.zeros(1 << 16, np.int64)
         kernel.histogram(self._text.data, self._ranges.data, depth, self.counts.data)
         self._span, self._ranks, self._places = 0, np.zeros(0, np.uint32), np.zeros(1, np.uint32)
@@ -238,8 +242,11 @@ class _Sorter:
             self._span, self._ranks, self._places = _rank(self._text, depth)
         self._spare: list[NDArray[np.uint64]] = []
 
-    def group(self, first: int, end: int) -> tuple[int, list[Piece]]:
-        """How many keys there are in the buckets from `first` to `end`, and their records."""
+    def group(self, first: int, end: int) -> tuple[int, Iterable[Piece]]:
+        """How many keys there are in the buckets from `first` to `end`, and their records.
+
+        Those of a bucket that alone has too many keys (text of few different bytes) are made as they are taken.
+        """
         counts = self.counts[first:end]
         bounds = [0, *np.cumsum(counts).tolist()]
         keys = self._buffer(bounds[-1] + 1)
@@ -254,14 +261,21 @@ class _Sorter:
         else:
             kernel.scatter(text, ranges, depth, cursors.data, steps.data, keys.data)
         self._sort([keys[bounds[b] : bounds[b + 1]] for b in np.flatnonzero(counts > 1).tolist()])
-        pieces = []
+        pieces = self._records(first, end, bounds, keys)
+        return bounds[-1], pieces if bounds[-1] > 2 * self._most else list(pieces)
+
+    def _records(self, first: int, end: int, bounds: list[int], keys: NDArray[np.uint64]) -> Iterator[Piece]:
+        """The records of the sorted keys of a group, at most about `most` keys in a piece."""
         for last in range(first >> 8, (end + 255) >> 8):
             begin = bounds[max(last << 8, first) - first]
             stop = bounds[min((last + 1) << 8, end) - first]
-            if begin < stop:
-                pieces.append(self._emit(last, keys[begin:stop]))
+            while begin < stop:
+                cut = min(begin + self._most, stop)
+                # To the end of the context there: a key's low byte is what follows it.
+                cut = begin + int(np.searchsorted(keys[begin:stop], keys[cut - 1] | np.uint64(255), "right"))
+                yield self._emit(last, keys[begin:cut])
+                begin = cut
         self._spare.append(keys)
-        return bounds[-1], pieces
 
     def _sort(self, buckets: list[NDArray[np.uint64]]) -> None:
         """Sort each bucket: by its bytes where that is quicker, which is where it is neither small nor huge."""

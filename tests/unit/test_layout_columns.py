@@ -52,6 +52,31 @@ def test_a_heading_far_down_a_long_column_stays_in_it() -> None:
     assert found == [*_joined(PROSE * 2), "Rules", *_joined(OTHER, OTHER)]
 
 
+def test_a_column_that_ends_a_section_lower_goes_on() -> None:
+    """Text under the shorter right column, out to the left one's right edge, is no section of its own."""
+    left = [*lines(50, 100, PROSE), line(50, 160, "Rules", 14, True), *lines(50, 184, OTHER)]
+    found = texts(structure([*left, *lines(320, 100, PROSE)], WIDTH, HEIGHT))
+    assert found == [*_joined(PROSE), "Rules", *_joined(OTHER, PROSE)]
+
+
+def test_the_short_last_line_of_a_wide_paragraph_is_no_part_of_the_left_column() -> None:
+    wide = [
+        line(50, 100 + i * 15, "Abstract words run on over both columns to the margin on the right, as they do", 11)
+        for i in range(2)
+    ]
+    page = [*wide, line(50, 130, "and end here.", 11), *lines(50, 170, PROSE), *lines(320, 170, OTHER)]
+    found = texts(structure(page, WIDTH, HEIGHT))
+    assert found == [f"{wide[0].text} {wide[1].text} and end here.", *_joined(PROSE, OTHER)]
+
+
+def test_a_line_under_the_title_is_read_before_three_columns() -> None:
+    title = line(150, 50, "The Harbour Messenger", 28, True)
+    under = line(250, 95, "Number 41, Spring", 10)
+    columns_ = [line(x, 130 + i * 8, text, 6) for x in (40, 225, 410) for i, text in enumerate(PROSE)]
+    found = texts(structure([title, under, *columns_], WIDTH, HEIGHT))
+    assert found == [title.text, under.text, *_joined(PROSE, PROSE, PROSE)]
+
+
 def test_the_last_lines_of_a_long_column_are_not_taken_for_what_follows() -> None:
     left = lines(50, 100, PROSE * 2)
     footnote = line(50, 240, "1 A note over more than half of the width, so that it reaches into the gutter", 8)
@@ -91,6 +116,22 @@ def test_a_figure_full_of_text_is_no_picture() -> None:
     page = lines(50, 100, PROSE)
     found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(45, 95, 280, 160))])
     assert texts(found) == _joined(PROSE)
+
+
+def test_a_photo_of_a_sheet_is_no_picture() -> None:
+    page = [line(x, y + i * 60, text) for x, y in ((60, 100), (330, 100)) for i, text in enumerate(PROSE)]
+    sheet = Region(RegionKind.FIGURE, Box(20, 20, 580, 700))
+    assert Kind.PICTURE not in [element.kind for element in structure(page, WIDTH, HEIGHT, regions=[sheet])]
+
+
+def test_a_table_on_a_tinted_ground_is_no_picture() -> None:
+    rows = [("Model", "Housing", "Code"), ("AX-1", "Bronze", "118"), ("AX-2", "Steel", "119"), ("AX-3", "Iron", "120")]
+    table = [
+        line(x, 300 + i * 30, text) for i, row in enumerate(rows) for x, text in zip((60, 260, 460), row, strict=True)
+    ]
+    ground = Region(RegionKind.FIGURE, Box(50, 290, 560, 420))
+    found = structure([*lines(50, 100, PROSE), *table], WIDTH, HEIGHT, regions=[ground])
+    assert [element.kind for element in found] == [Kind.TEXT, Kind.TABLE]
 
 
 def test_every_word_is_kept_once_whatever_the_page() -> None:

@@ -149,3 +149,34 @@ def test_a_paragraph_goes_on_in_the_next_column() -> None:
         *lines(320, 100, ("rian there.", *OTHER)),
     ]
     assert "an old librarian there." in texts(structure(page, WIDTH, HEIGHT))[0]
+
+
+def test_numbered_clauses_hang() -> None:
+    page = [
+        line(50, 100, "2.1 The tenant pays the rent on the first day of each month to the landlord"),
+        line(78, 113, "or to whom the landlord names."),
+        line(50, 126, "2.2 The landlord keeps the roof and the walls in a sound state of repair at all"),
+        line(78, 139, "times of the year."),
+    ]
+    first, second = page[0].text + " " + page[1].text, page[2].text + " " + page[3].text
+    assert texts(structure(page, WIDTH, HEIGHT)) == [first, second]
+
+
+def test_numbers_in_brackets_count_references() -> None:
+    """Set apart from their text by more than a space, they are runs of their own."""
+    page = [line(50, 100, "[1]", 9), line(80, 100, "Brook, A. Channels and their banks. Eastmoor Press.", 9)]
+    page += [line(50, 113, "[2]", 9), line(80, 113, "Quist, P. and Lane, R. Counting grains. Small Waters", 9)]
+    page += [line(80, 126, "3, 44-51.", 9)]
+    found = structure(page, WIDTH, HEIGHT)
+    assert [(item.kind, item.marker) for item in found] == [(Kind.LIST_ITEM, "[1]"), (Kind.LIST_ITEM, "[2]")]
+    assert found[1].text == "Quist, P. and Lane, R. Counting grains. Small Waters 3, 44-51."
+
+
+def test_text_below_a_line_in_the_middle_is_a_paragraph_of_its_own() -> None:
+    page = [line(230, 100, "Department of Water"), *lines(50, 115, ["Abstract. " + "word " * 19, "and more."])]
+    assert texts(structure(page, WIDTH, HEIGHT))[0] == "Department of Water"
+
+
+def test_a_heading_may_be_mostly_figures() -> None:
+    page = [line(50, 60, "Rechnung Nr. 2024-0815", 16, True), *lines(50, 100, PROSE)]
+    assert structure(page, WIDTH, HEIGHT)[0].kind in (Kind.TITLE, Kind.HEADING)

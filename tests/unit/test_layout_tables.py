@@ -134,3 +134,21 @@ def test_bars_and_backslashes_are_text() -> None:
     rows = [["a | b", "<b>"], ["c\\d", "1"]]
     (table,) = _tables(structure(_cells(rows, xs, ys), WIDTH, HEIGHT, rules=_rules(xs, ys)))
     assert grid(table) == rows
+
+
+def test_a_table_between_labels_and_sums_is_a_table_of_its_own() -> None:
+    """Invoices set all three at one distance; only their columns tell them apart."""
+    labels = [("Date:", "05.09.2024"), ("Customer number:", "10447"), ("Period of service:", "August 2024")]
+    items = [("No.", "Item", "Amount", "Price", "Sum")]
+    items += [(str(i), f"Boards of oak {i}", "24 m", "68,50", "1.644,00") for i in range(1, 5)]
+    sums = [("Sum of these items", "2.618,00"), ("Value added tax", "497,42"), ("To be paid by you", "3.115,42")]
+    places = [(50, 180)] * 3 + [(50, 80, 300, 380, 460)] * 5 + [(50, 200)] * 3
+    page = [
+        line(x, 100 + i * 18, text)
+        for i, (row, xs) in enumerate(zip([*labels, *items, *sums], places, strict=True))
+        for x, text in zip(xs, row, strict=True)
+    ]
+    found = structure(page, WIDTH, HEIGHT)
+    tables = [grid(element) for element in found if element.kind is Kind.TABLE]
+    assert tables == [[list(row) for row in items], [list(row) for row in sums]]
+    assert texts(found)[:3] == [f"{label} {value}" for label, value in labels]

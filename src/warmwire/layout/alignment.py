@@ -115,7 +115,7 @@ def _trimmed(part: list[_Row]) -> list[_Row]:
 
 def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
     """Cut a group between rows of different columns: below opening rows with far fewer cells than the rest, and where
-    its rest alone, or its head, has more columns than all."""
+    its rest alone, its head, or what lies between two others has more columns than all."""
     usual = median(len(row.cells) for row in group)
     few = next((i for i, row in enumerate(group) if len(row.cells) > 0.6 * usual), 0)
     if few > 1:
@@ -124,6 +124,13 @@ def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
     cuts = range(2, len(group) - 1)
     rests = [(len(_column_edges(group[cut:], size)), -cut) for cut in cuts if _wide(group[cut:]) > 2]
     heads = [(len(_column_edges(group[:cut], size)), cut) for cut in cuts if _wide(group[:cut]) > 2]
+    inner = _inner(group, size, max([whole, *(count for count, _ in (*rests, *heads))]))
+    if inner is None and _collisions(group, _column_edges(group, size)) > 2:
+        inner = _inner(group, size, whole - 1)
+    if inner is not None:
+        start, end = inner
+        parts = (_trimmed(group[:start]), group[start:end], _trimmed(group[end:]))
+        return [part for third in parts if third for part in _alike(third, size)]
     if rests and max(rests)[0] > whole:
         cut = -max(rests)[1]
         edges = _column_edges(group[cut:], size)
@@ -137,6 +144,26 @@ def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
     else:
         return [group]
     return [part for half in (_trimmed(group[:cut]), _trimmed(group[cut:])) if half for part in _alike(half, size)]
+
+
+def _inner(group: list[_Row], size: float, count: int) -> tuple[int, int] | None:
+    """The rows, as start and end, of a table with more than `count` gaps that stands between two others of fewer."""
+    steps = [len(below.cells) - len(above.cells) for above, below in pairwise(group)]
+    starts = [i + 1 for i, step in enumerate(steps) if step > 1]
+    ends = [i + 1 for i, step in enumerate(steps) if step < -1]
+    found = [
+        (len(_column_edges(group[start:end], size)), end - start, start)
+        for start in starts
+        for end in ends
+        if end > start and _wide(group[start:end]) > 2
+    ]
+    gaps, length, start = max(found, default=(0, 0, 0))
+    return (start, start + length) if gaps > count else None
+
+
+def _collisions(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> int:
+    """In how many rows two cells stand in one column."""
+    return sum(len({_column(box, edges)[0] for box in row.boxes}) < len(row.cells) for row in group)
 
 
 def _wide(group: Sequence[_Row]) -> int:

@@ -113,10 +113,11 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
     if len(left) + len(right) < 3 or not left or not right:
         return None
     above, below = list(above), list(below)
+    _yield_opening(above, left, right, size)
     _yield_section(left, right, below, size)
     if below:
         _yield_headings(left, right, below, size)
-    if not left:
+    if not left or not right:
         return None
     one, other = bounds(map(box_of, left)), bounds(map(box_of, right))
     width = other.left - one.right
@@ -130,16 +131,54 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
     return _Gutter(height * min(width, 4 * size), above, left, right, below)
 
 
+def _yield_opening(above: list[Item], left: list[Item], right: list[Item], size: float) -> None:
+    """Move to what is above the lines over both sides that belong there although they are narrow.
+
+    That is a short line that ends a wide paragraph, and one in the middle of the page, under a title.
+    """
+    whole = bounds(box_of(item) for item in (*left, *right))
+    while above and (left or right):
+        side = left if left and (not right or box_of(left[0]).top <= box_of(right[0]).top) else right
+        item, others = side[0], [box_of(other).top for other in (*left, *right) if other is not side[0]]
+        if not isinstance(item, Line) or not others or min(others) < item.box.bottom:
+            return
+        step = item.box.centre[1] - box_of(above[-1]).centre[1]
+        drop = min(others) - item.box.bottom
+        ends = side is left and _ends_paragraph(above, item, step) and drop > 0.7 * size
+        centres = (whole.centre[0], box_of(above[-1]).centre[0])
+        central = any(abs(item.box.centre[0] - centre) < 0.5 * size for centre in centres)
+        apart = item.box.left - whole.left > 3 * size and drop > 0.7 * size
+        if not (ends or (central and apart)):
+            return
+        above.append(side.pop(0))
+
+
+def _ends_paragraph(above: Sequence[Item], item: Line, step: float) -> bool:
+    """Whether a line goes on with the lines above, which are wider, as the last of a paragraph."""
+    if len(above) < 2 or not all(isinstance(one, Line) for one in above[-2:]):
+        return False
+    last, before = box_of(above[-1]), box_of(above[-2])
+    return (
+        0 < step < 1.15 * (last.centre[1] - before.centre[1])
+        and abs(item.box.left - last.left) < 0.5 * size_of(item)
+        and step < 2.2 * size_of(item)
+    )
+
+
 def _yield_section(left: list[Item], right: list[Item], below: list[Item], size: float) -> None:
     """Move what follows columns that end side by side to what is below, if it begins with a heading.
 
-    It may be narrow enough to lie under the left column alone, and is still read after the right one.
+    It may be narrow enough to lie under the left column alone, and is still read after the right one. But where text
+    runs on to that column's right edge, it is the column that goes on.
     """
     foot = max(box_of(item).bottom for item in right)
+    edge = max(box_of(item).right for item in left)
     for i in range(1, len(left)):
         if box_of(left[i - 1]).bottom > foot + 3 * size:
             return  # the left column goes on: the right one is what follows it
         if box_of(left[i]).top > foot and _heads(left[i], size):
+            if sum(box_of(item).right > edge - size for item in left[i:]) > 2:
+                return
             below[:0] = left[i:]
             del left[i:]
             return

@@ -32,7 +32,8 @@ def is_heading(paragraph: Paragraph, following: Paragraph | None, size: float, t
     """Whether a paragraph heads what follows; `titles` are boxes where a layout model saw one."""
     text = " ".join(line.text for line in paragraph.lines).strip()
     letters = sum(char.isalpha() for char in text)
-    if not letters or len(text) > 200 or len(paragraph.lines) > 3 or is_value(text):
+    figures = is_value(text) and not (letters >= 6 and letters > sum(char.isdigit() for char in text))
+    if not letters or len(text) > 200 or len(paragraph.lines) > 3 or figures:
         return False
     sentence = text.endswith((".", ";", ",", "。")) and len(text) > 40
     ratio = paragraph.size / size

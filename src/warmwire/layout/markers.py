@@ -19,6 +19,7 @@ _BULLET = re.compile(r"([•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗�
 _DASH = re.compile(r"([-–—*+])\s+(?=\S)")
 _BOX = re.compile(r"(\[[ xX✓✗]?\]|[☐☑☒⊠⊡□✅])\s*(?=\S)")
 _COUNT = re.compile(r"(\(?)(\d{1,3}|[a-z]|[A-Z]|[ivxIVX]{2,5})([.)]|\.\))(\s*)(?=\S)")
+_BRACKETED = re.compile(r"(\[)(\d{1,3})(\])(\s*)(?=\S)")
 _CIRCLED = re.compile(r"([①-⑳])\s*(?=\S)")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
@@ -62,7 +63,7 @@ def markers_of(text: str) -> list[Marker]:
         return [Marker(Style.BULLET, match[1], text[match.end() :])]
     if match := _CIRCLED.match(text):
         return [Marker(Style.NUMBER, match[1], text[match.end() :], ord(match[1]) - 0x245F, "○")]
-    match = _COUNT.match(text)
+    match = _COUNT.match(text) or _BRACKETED.match(text)
     if match is None:
         return []
     opening, count, closing, space = match.groups()

@@ -23,6 +23,9 @@ MAX_SIZE_STEP = 1.13
 _LEADER = re.compile(r"(?:[.·…]\s?){4,}\s*\w{1,5}$")
 """How a line of a table of contents ends."""
 
+_CLAUSE = re.compile(r"(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,4}\.?\s|§\s?\d|\[\d{1,3}\]\s")
+"""How a numbered clause opens: "2.1 The tenant pays"."""
+
 _ENDS = (".", "!", "?", ":", "…", ".”", '."', "。", "！", "？", ".)", ";", "；", "：")
 
 
@@ -58,7 +61,9 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
     apart: set[int] = set()  # places of lines that reach over white, as a label and its value do: each for itself
     for row in rows_of(lines):
         for runs in join_row(row, size):
-            if any(right.box.left - left.box.right > 1.5 * size for left, right in pairwise(runs)):
+            if any(
+                right.box.left - left.box.right > 1.5 * size and not _is_marker(left) for left, right in pairwise(runs)
+            ):
                 apart |= {len(rows), len(rows) + 1}
             rows.append(join_runs(runs))
     if not rows:
@@ -97,9 +102,14 @@ def _belongs(left: Line, right: Line, size: float) -> bool:
     gap = right.box.left - left.box.right
     if gap < 0.9 * size:
         return True
-    if markers_of(f"{left.text} x") and len(left.text) <= 5:
+    if _is_marker(left):
         return gap < 4 * size
     return is_label(left.text) or (is_value(right.text) and not is_value(left.text))
+
+
+def _is_marker(run: Line) -> bool:
+    """Whether a run is the marker of a list item or the number of a clause, set apart from its text."""
+    return len(run.text) <= 5 and bool(markers_of(f"{run.text} x"))
 
 
 def _pitch(lines: Sequence[Line]) -> float:
@@ -140,6 +150,10 @@ def _breaks(paragraph: Paragraph, line: Line, following: Line | None, column: Bo
         return _leaves_item(paragraph, line, short, size)
     if ended and short and last.box.right < column.right - 0.3 * column.width:
         return True
+    if len(paragraph.lines) == 1 and _CLAUSE.match(last.text) and not short and not _CLAUSE.match(line.text):
+        return False  # it hangs, as the text of a numbered clause does
+    if _breaks_block(last, line, column, size):
+        return True
     return _indented(last, line, following, size)
 
 
@@ -158,6 +172,14 @@ def _leaves_item(item: Paragraph, line: Line, short: bool, size: float) -> bool:
         return abs(line.box.left - item.lines[-1].box.left) > 0.8 * size
     hangs = line.box.left > item.lines[0].box.left + 0.5 * size
     return not hangs and (short or line.box.left < item.lines[0].box.left - 0.5 * size)
+
+
+def _breaks_block(last: Line, line: Line, column: Box, size: float) -> bool:
+    """Whether text that fills the column begins below a line set in its middle, or a clause below one that hangs."""
+    if last.box.left - line.box.left > 1.2 * size and _CLAUSE.match(line.text):
+        return True
+    full = line.box.width > 0.9 * column.width and line.text[:1].isupper()
+    return full and last.box.left - line.box.left > 4 * size
 
 
 def _indented(last: Line, line: Line, following: Line | None, size: float) -> bool:

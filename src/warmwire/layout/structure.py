@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
+from warmwire.layout.alignment import aligned_table
 from warmwire.layout.code import code_text
 from warmwire.layout.columns import Item, columns
 from warmwire.layout.furniture import footnotes, furniture, is_caption, note_text
@@ -53,7 +54,7 @@ def structure(
     tables = [*tables, *ruled]
     flow = _without(flow, [line for table in ruled for line in table.used])
     page = furniture(flow, height, size, regions, rules)
-    pictures = _pictures(regions, page.text, tables, width, height)
+    pictures = _pictures(regions, page.text, tables, width * height, size)
     labels = {id(line): picture for picture in pictures for line in page.text if _inside(line.box, picture)}
     items: list[Item] = [line for line in page.text if id(line) not in labels]
     items += [table.element for table in tables]
@@ -86,20 +87,35 @@ def _furniture(lines: Sequence[Line], kind: Kind) -> list[Element]:
 
 
 def _pictures(
-    regions: Sequence[Region], lines: Sequence[Line], tables: Sequence[Found], width: float, height: float
+    regions: Sequence[Region], lines: Sequence[Line], tables: Sequence[Found], area: float, size: float
 ) -> list[Box]:
-    """Figures that are pictures: hardly covered by text, no table, and each only once."""
+    """Figures that are pictures: hardly covered by text, no table, and each only once; `area` is the page's."""
     pictures: list[Box] = []
     taken = [table.element.box for table in tables if table.element.box is not None]
     for region in sorted(regions, key=lambda region: -region.score):
         box = region.box
-        if region.kind is not RegionKind.FIGURE or box.area <= 0 or box.area > 0.9 * width * height:
+        if region.kind is not RegionKind.FIGURE or box.area <= 0 or box.area > 0.9 * area:
             continue
         text = sum(line.box.intersection(box) for line in lines)
         clash = any(box.intersection(other) > 0.3 * min(box.area, other.area) for other in (*taken, *pictures))
-        if text < MAX_PICTURE_TEXT * box.area and not clash:
+        if text < MAX_PICTURE_TEXT * box.area and not clash and not _is_text(box, lines, size):
             pictures.append(box)
     return pictures
+
+
+def _is_text(figure: Box, lines: Sequence[Line], size: float) -> bool:
+    """Whether a figure is the page itself, as in a photo of a sheet on a table, or a table on a tinted ground."""
+    inside = [line for line in lines if _inside(line.box, figure)]
+    if len(inside) < 5:
+        return False
+    if 2 * sum(len(line.text) for line in inside) > sum(len(line.text) for line in lines):
+        return True
+    table = aligned_table(inside, size)
+    return table is not None and len(table.used) >= 0.8 * len(inside) and _rows(table) > 2
+
+
+def _rows(found: Found) -> int:
+    return found.element.table.rows if found.element.table is not None else 0
 
 
 def _parts(column: Sequence[Item], size: float) -> Iterator[Part]:

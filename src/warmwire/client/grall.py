@@ -20,6 +20,7 @@ from typing import Any, Self, TypeVar
 from warmwire.client.grall_link import MAX_BACKLOG, Inbox, Link, new_command
 from warmwire.transport.closing import Closing
 from warmwire.transport.dial import DIAL_WAIT
+from warmwire.wire.errors import StreamLostError
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class GrallClient(Closing):
         self._link: Link | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def connect(self) -> None:
         """Connect now. Raises DialError, ProtocolError."""
@@ -91,9 +92,13 @@ class GrallClient(Closing):
             return self._link
 
     def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Await in the connection's thread."""
-        assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        """Await in the connection's thread. Raises StreamLostError where another thread has closed the client."""
+        with self._lock:  # what is begun before `close` takes the loop away is ended by it
+            if self._loop is None:
+                coroutine.close()
+                raise StreamLostError(f"the connection to {os.fspath(self._addr)} was closed by this side")
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        return future.result()
 
     def _call(self, function: Callable[..., object], *args: object) -> None:
         """Have the connection's thread call something, where it still lives."""

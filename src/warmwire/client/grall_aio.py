@@ -11,6 +11,7 @@ import asyncio
 import codecs
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Self
 
 from warmwire.client.grall_link import MAX_BACKLOG, Inbox, Link, new_command
@@ -66,6 +67,7 @@ class AsyncGrallStream:
         self._link: Link | None = None
         self._inbox: Inbox | None = None
         self._finished = False
+        self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         await self._start()
@@ -95,7 +97,7 @@ class AsyncGrallStream:
         return "".join([piece async for piece in self])
 
     def cancel(self) -> None:
-        """Stop the generation; iteration ends. May be called at any time."""
+        """Stop the generation; iteration ends. May be called at any time; one that has not begun never will."""
         self._finished = True
         if self._link is not None and self._inbox is not None:
             self._link.cancel(self._inbox)
@@ -103,20 +105,25 @@ class AsyncGrallStream:
     async def set_delay(self, delay: int) -> None:
         """Change the milliseconds between tokens. Raises UsageError."""
         new_command(b"", b"", 0, delay)
-        link, inbox = await self._start()
-        link.set_delay(inbox, delay)
+        if not self._finished:
+            link, inbox = await self._start()
+            link.set_delay(inbox, delay)
 
     async def _start(self) -> tuple[Link, Inbox]:
-        if self._link is None or self._inbox is None:
-            link = await self._client._open()
-            command = new_command(
-                link.fresh_name(), self._command.seed, self._command.limit, self._command.delay
-            )  # fmt: skip
-            self._link, self._inbox = link, Inbox(command, self._news.set)
-            link.start(self._inbox)
+        async with self._starting:
+            if self._link is None or self._inbox is None:
+                link = await self._client._open()
+                command = replace(self._command, name=link.fresh_name())
+                self._link, self._inbox = link, Inbox(command, self._news.set)
+                if self._finished:  # cancelled while the connection opened
+                    self._inbox.end()
+                else:
+                    link.start(self._inbox)
         return self._link, self._inbox
 
     async def _take(self) -> bytes | None:
+        if self._finished:
+            return None
         link, inbox = await self._start()
         while True:
             self._news.clear()

@@ -104,6 +104,17 @@ def test_what_had_come_stays_when_the_answer_breaks_off(start: Start) -> None:
     assert "MemoryError" in failure(done, 1)
 
 
+@pytest.mark.parametrize("reason", [StopReason.ERROR, StopReason.CANCELLED])
+def test_an_answer_that_its_host_has_given_up_is_no_success(start: Start, reason: StopReason) -> None:
+    def play(request: object, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        emit(OutBlock("text", "half an ans"))
+        return Finish(reason)
+
+    done = run("ask", "x", "--socket", start(Script(play)).path)
+    assert done.stdout == "half an ans\n"
+    assert failure(done, 1) == f"warmwire: the host ended the answer early: {reason}"
+
+
 def test_an_interrupt_cancels(start: Start) -> None:
     gate = Gate()
     process = begin("ask", "k", "--socket", start(gate).path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import pytest
 
 import warmwire
 from tests.reader_support import PAGE, Reader, listening
-from tests.support import PATIENCE
-from warmwire.client import CancelledError, InternalError, InvalidRequestError, TruncatedError
+from tests.support import PATIENCE, Script, Start
+from warmwire.client import CancelledError, InternalError, InvalidRequestError, OutBlock, StopReason, TruncatedError
+from warmwire.models.base import Finish
 
 SUM = int(PAGE.astype(np.int64).sum())
 START = f"<doctag>20x30 sum={SUM} "
@@ -133,3 +134,16 @@ class TestEngine:
     def test_close_twice(self, engine: tuple[Any, Reader]) -> None:
         engine[0].close()
         engine[0].close()
+
+
+def test_a_page_that_its_host_has_given_up_is_no_page(start: Start) -> None:
+    def play(request: object, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
+        emit(OutBlock("text", "half a pa"))
+        return Finish(StopReason.ERROR)
+
+    with (
+        warmwire.dial(start(Script(play)).path) as engine,
+        pytest.raises(InternalError, match="early: error") as caught,
+    ):
+        engine.recognize(PAGE)
+    assert caught.value.partial == "half a pa"

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from warmwire.bridge.bodies import Sampling
-from warmwire.client import Answer, InternalError, OutBlock, StopReason, StopStrings, Usage
+from warmwire.client import Answer, OutBlock, StopReason, StopStrings, Usage
 
 Chunk = dict[str, Any]
 
@@ -27,7 +27,6 @@ _REASONS: Final[dict[str | None, str]] = {
     StopReason.MAX_TOKENS: "length",
     StopReason.TOOL_USE: "tool_calls",
 }
-_BROKEN: Final = (StopReason.CANCELLED, StopReason.ERROR)
 
 
 class Shape(Protocol):
@@ -66,8 +65,8 @@ class _Shape:
         self.stopped = False
 
     def end(self, answer: Answer) -> list[Chunk]:
-        if not self.stopped and answer.stop_reason in _BROKEN:
-            raise InternalError(f"the host ended the answer early: {answer.stop_reason}", partial=answer.text)
+        if not self.stopped:
+            answer.check()
         chunks = []
         if not self.stopped and (held := self._stops.end()):
             chunks.append(self._chunk(self._text(held)))

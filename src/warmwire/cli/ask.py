@@ -56,11 +56,11 @@ def ask(
     request.response_format = _response_format(json_schema)
     with reach(socket) as client, client.generate(request) as stream:
         _print(stream)
-        reason = stream.answer.stop_reason
-    if reason == StopReason.MAX_TOKENS:
+    stream.answer.check()
+    if stream.answer.stop_reason == StopReason.MAX_TOKENS:
         print(f"warmwire: the answer was cut after {stream.answer.usage.output_tokens} tokens", file=sys.stderr)
         return 1 if json_schema else 0
-    return 1 if reason == StopReason.ERROR else 0
+    return 0
 
 
 def _print(stream: Stream) -> None:

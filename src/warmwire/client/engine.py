@@ -174,6 +174,7 @@ class RemoteEngine(_Engine):
                 for delta in stream:
                     on_delta(delta)
         answer = stream.answer
+        answer.check()
         return Recognition(answer.text, answer.backend, answer.usage, answer.report), answer.stop_reason
 
     def cancel(self) -> None:

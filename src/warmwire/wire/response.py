@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from warmwire.wire.errors import ErrorCode, ProtocolError, error_for, sendable
+from warmwire.wire.errors import ErrorCode, InternalError, ProtocolError, error_for, sendable
 from warmwire.wire.frames import Frame, encode_frame
 from warmwire.wire.messages import FRAME_JSON, OutBlock, Request, Response, ResponseType, StopReason, Usage
 
@@ -162,6 +162,11 @@ class Answer:
     def text(self) -> str:
         """All text so far."""
         return "".join(self._parts)
+
+    def check(self) -> None:
+        """Raises InternalError, with the text, for an answer that its host has given up although it is done."""
+        if self.stop_reason in (StopReason.CANCELLED, StopReason.ERROR):
+            raise InternalError(f"the host ended the answer early: {self.stop_reason}", partial=self.text)
 
     def take(self, response: Response) -> OutBlock | None:
         """Record one response; returns its block, if it has one.

@@ -186,9 +186,38 @@ def test_malformed_answers_are_read_for_what_they_are(answer: str) -> None:
 
 
 def test_a_model_that_reports_nonsense_does_no_harm() -> None:
-    report = {"confidence": float("nan"), "turn": "sideways"}
+    report = {"confidence": float("nan"), "turn": "sideways", "lines": -5, "unread": "many"}
     record = read("routes.pdf", Scribe(p1=lambda: Recognition("x", report=report)), [2]).pages[0].record
-    assert (record.confidence, record.turn) == (None, 0)
+    assert (record.confidence, record.turn, record.lines, record.unread) == (None, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "unread", "status", "said"),
+    [
+        (40, 0, Status.OK, ""),
+        (40, 2, Status.OK, ""),
+        (40, 3, Status.OK, ""),
+        (40, 4, Status.OK, "4 of 44 lines are in a script the reader does not know, or too poorly printed to read"),
+        (3, 3, Status.OK, "3 of 6 lines are in a script the reader does not know, or too poorly printed to read"),
+        (3, 4, Status.PARTIAL, "4 of 7 lines are in a script the reader does not know, or too poorly printed to read"),
+        (0, 2, Status.OK, ""),
+    ],
+)
+def test_lines_that_could_not_be_read_are_told(lines: int, unread: int, status: Status, said: str) -> None:
+    answer = Recognition("<text>some words</text>", report={"confidence": 0.9, "lines": lines, "unread": unread})
+    page = read("routes.pdf", Scribe(p1=lambda: answer), [2]).pages[0]
+    record = page.record
+    assert (record.status, record.lines, record.unread, record.loss) == (status, lines, unread, said)
+    assert record.error == (said if status is not Status.OK else "")
+    assert words(page.elements) == "some words"
+
+
+def test_a_page_of_which_nothing_could_be_read_says_so() -> None:
+    answer = Recognition("<doctag></doctag>", report={"confidence": 0.0, "lines": 0, "unread": 12})
+    record = read("routes.pdf", Scribe(p1=lambda: answer), [2]).pages[0].record
+    assert record.status is Status.FAILED
+    assert record.error.startswith("12 of 12 lines are in a script the reader does not know")
+    assert record.confidence is None
 
 
 @pytest.mark.parametrize("report", [None, [], "x", 7])

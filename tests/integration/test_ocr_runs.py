@@ -80,6 +80,43 @@ def test_an_interrupt_ends_what_is_under_way(engine: Engine, monkeypatch: pytest
     assert time.monotonic() - started < SOON
 
 
+class Partly:
+    """An engine that read `lines` lines of every page and could not read `unread` more."""
+
+    def __init__(self, lines: int, unread: int) -> None:
+        self.report = {"confidence": 0.9, "lines": lines, "unread": unread}
+
+    def read(self, image: Image, **_: Any) -> Recognition:
+        return Recognition("<text>words</text>" if self.report["lines"] else "", report=self.report)
+
+    def recognize(self, image: Image, **options: Any) -> str:
+        return self.read(image, **options).text
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("lines", "unread", "well", "news"),
+    [
+        (40, 3, True, ""),
+        (20, 5, True, "page 2: 5 of 25 lines are in a script the reader does not know"),
+        (3, 20, False, "page 2 failed, part of it was kept: 20 of 23 lines are in a script the reader does not know"),
+        (0, 9, False, "page 2 failed, nothing of it could be kept: 9 of 9 lines are in a script"),
+    ],
+)
+def test_lines_that_could_not_be_read_are_news_and_most_of_them_a_failure(
+    lines: int, unread: int, well: bool, news: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(DATA / "routes.pdf")
+    with contextlib.closing(Reader(lambda: Partly(lines, unread))) as reader:
+        job = Job(reader, Targets([file], str(tmp_path / "out.md"), Format.MD), pages="2")
+        assert job.read(file) is well
+    said = capsys.readouterr().err
+    assert news in said
+    assert ("script" in said) is bool(news)
+
+
 def test_a_reader_reads_on_after_a_run_that_broke_off() -> None:
     class Once(Slow):
         def generate(self, *arguments: Any) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image as Pil
 
 pytest.importorskip("rapidocr")
 cv2 = pytest.importorskip("cv2")
@@ -22,6 +24,8 @@ HEIGHT, WIDTH = 1100, 850
 TITLE = "The quiet river"
 BODY = ("We counted every lamp near the old harbour", "and wrote the number down in a green book.")
 ITEMS = ("green kettle", "wooden anchor")
+ENGLISH = f"{BODY[0]} {BODY[1]} At the end of the pier stood seven of them,"
+SCRIPTS = Path(__file__).parents[1] / "data" / "scripts"
 ROWS = (("Tool", "Price"), ("Hammer", "12.50"), ("Lantern", "8.20"))
 
 
@@ -96,6 +100,44 @@ def test_an_empty_page_is_empty(reader: PageReader) -> None:
     text, report = _read(reader, np.full((600, 400, 3), 255, np.uint8))
     assert parse(text, 400, 600) == []
     assert report["lines"] == 0
+
+
+def _script(name: str, *, poor: bool) -> np.ndarray:
+    """A page of tests/data/scripts, grey and noisy if it is to be a poor scan."""
+    page = np.asarray(Pil.open(SCRIPTS / f"{name}.png").convert("RGB"))
+    if not poor:
+        return page
+    grain = np.random.default_rng(5).normal(0, 25, page.shape[:2])[:, :, None]
+    return np.clip(page * 0.75 + 35 + grain, 0, 255).astype(np.uint8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("poor", [False, True], ids=["clean", "poor"])
+@pytest.mark.parametrize("script", ["greek", "hebrew", "korean", "cyrillic", "armenian", "georgian"])
+def test_a_script_it_does_not_know_is_refused(reader: PageReader, script: str, poor: bool) -> None:
+    page = _script(script, poor=poor)
+    text, report = _read(reader, page)
+    assert [element for element in parse(text, page.shape[1], page.shape[0]) if element.text] == []
+    assert (report["lines"], report["unread"]) == (0, 4)
+
+
+@pytest.mark.slow
+def test_lines_it_does_not_know_are_left_out_of_a_page_it_reads(reader: PageReader) -> None:
+    page = _script("mixed", poor=False)
+    text, report = _read(reader, page)
+    words = " ".join(element.text for element in parse(text, page.shape[1], page.shape[0]))
+    assert words == f"{ENGLISH} {ENGLISH}"
+    assert (report["lines"], report["unread"]) == (6, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("poor", [False, True], ids=["clean", "poor"])
+def test_latin_letters_of_any_kind_are_not_refused(reader: PageReader, poor: bool) -> None:
+    page = _script("latin", poor=poor)
+    text, report = _read(reader, page)
+    assert (report["lines"], report["unread"]) == (7, 0)
+    for part in ("Policzyliśmy każdą latarnię", "limanın yanındaki", "Spočítali", "α + β = γ", "A4711-B22X", "37.50 €"):
+        assert part in text
 
 
 @pytest.mark.slow

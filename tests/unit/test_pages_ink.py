@@ -14,6 +14,9 @@ from warmwire.models.pages.ink import measure  # noqa: E402
 from warmwire.models.pages.lines import crop, split_at_rules  # noqa: E402
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn, mark_of  # noqa: E402
 
+PLACES = np.linspace(0.1, 0.4, 7).tolist()
+"""Roughly where the letters of a word are that fills the first half of a picture."""
+
 
 def _page(height: int = 400, width: int = 600) -> np.ndarray:
     return np.full((height, width, 3), 255, np.uint8)
@@ -87,7 +90,7 @@ def test_size_and_weight_follow_the_font() -> None:
     for scale, thickness in ((0.8, 1), (1.2, 2), (0.8, 3)):
         image = _page(60, 400)
         _text(image, "Hamburg", 20, 42, scale, thickness)
-        ink = measure(image, "Hamburg", [0.1])
+        ink = measure(image, "Hamburg", PLACES)
         sizes.append(ink.size)
         weights.append(ink.weight)
     assert sizes[1] / sizes[0] == pytest.approx(1.5, rel=0.12)
@@ -97,8 +100,26 @@ def test_size_and_weight_follow_the_font() -> None:
 def test_light_letters_on_a_dark_ground_measure_the_same() -> None:
     image = _page(60, 400)
     _text(image, "Hamburg", 20, 42)
-    one, other = measure(image, "Hamburg", [0.1]), measure(255 - image, "Hamburg", [0.1])
+    one, other = measure(image, "Hamburg", PLACES), measure(255 - image, "Hamburg", PLACES)
     assert (one.size, one.start, one.end) == (other.size, other.start, other.end)
+
+
+def test_ink_far_from_every_letter_read_is_unread() -> None:
+    image = _page(48, 400)
+    _text(image, "Hamburg", 4, 34)
+    cv2.line(image, (140, 40), (390, 40), (0, 0, 0), 2)  # to write on
+    edge = int(np.flatnonzero((image[:36] < 128).any(axis=(0, 2)))[-1])
+    letters = (np.arange(7) + 0.5) / 7 * edge / 400
+    assert measure(image, "Hamburg", letters.tolist()).unread == 0
+    assert 0.4 < measure(image, "Ham", letters[:3].tolist()).unread < 0.6
+    assert measure(image, "H m", letters[:3].tolist()).unread == pytest.approx(
+        measure(image, "Ham", letters[:3].tolist()).unread, abs=0.05
+    )
+    assert measure(image, "  ", [0.1, 0.3]).unread == 1  # spaces read nothing
+    assert measure(image, "", []).unread == 1
+    assert measure(_page(48, 400), "", []).unread == 0
+    image[:38] = 255
+    assert measure(image, "", []).unread == 0  # the rule alone is nothing to read
 
 
 def test_a_line_through_a_rule_is_two_cells() -> None:
@@ -137,3 +158,10 @@ def test_spaces_that_lost_are_written() -> None:
     assert read(list("a_ b"), 0.05) == "a b"
     assert read(list("a_a"), 0.001) == "aa"
     assert read(list("__"), 0.9) == " " or read(list("__"), 0.05) == ""
+
+
+def test_spaces_do_not_make_a_line_surer() -> None:
+    decode = SpacedDecode(["blank", "a", " "])
+    scores = np.array([[[0.0, 0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.7, 0.0], [0.0, 0.0, 1.0]]], np.float32)
+    assert decode(scores)[0][0] == ("a a ", pytest.approx(0.6))
+    assert decode(scores[:, 1:2])[0][0] == (" ", 0.0)

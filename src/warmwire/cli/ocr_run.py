@@ -200,10 +200,14 @@ def _plan_line(name: str, record: PageRecord) -> str:
 
 
 def _report(reading: Reading, any_text: bool) -> bool:
-    """Name what went wrong; returns whether nothing did."""
-    for record in reading.troubled:
-        kept = "part of it was kept" if record.status is Status.PARTIAL else "nothing of it could be kept"
-        say(f"{reading.name}: page {record.page} failed, {kept}: {record.error}")
+    """Name what went wrong and what is missing; returns whether nothing went wrong."""
+    for page in reading.pages:
+        record = page.record
+        if record.status is not Status.OK:
+            kept = "part of it was kept" if record.status is Status.PARTIAL else "nothing of it could be kept"
+            say(f"{reading.name}: page {record.page} failed, {kept}: {record.error}")
+        elif record.loss:
+            say(f"{reading.name}: page {record.page}: {record.loss}")
     if not any_text:
         say(f"{reading.name}: no text was found")
     return any_text and not reading.troubled

@@ -186,8 +186,9 @@ class Reader:
         report = answer.report if isinstance(answer.report, Mapping) else {}  # a host may send anything or nothing
         record.confidence = _number(report.get("confidence")) if page.elements else None
         record.turn = int(_number(report.get("turn")) or 0)
-        if not page.elements and not is_even(image):
-            record.status, record.error = Status.FAILED, "the model found nothing on the page"
+        record.lines, record.unread = (max(0, int(_number(report.get(key)) or 0)) for key in ("lines", "unread"))
+        if record.mostly_lost or (not page.elements and not is_even(image)):
+            record.status, record.error = Status.FAILED, record.loss or "the model found nothing on the page"
 
     def _engine(self) -> Engine:
         """An engine for one page. Failing to get one at all ends the run: no page can be read.

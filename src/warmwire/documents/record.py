@@ -8,6 +8,9 @@ from typing import Any
 
 from warmwire.layout.page import Element
 
+MIN_UNREAD = 3
+"""So many lines that could not be read are no longer a smudge or a signature."""
+
 
 class Route(StrEnum):
     """Who reads a page."""
@@ -30,7 +33,8 @@ class PageRecord:
 
     `page` is its number in the file, from 1. `coverage` and `largest_image` are shares of the page from 0 to 1,
     `text_quality` and `confidence` (of the model, None without one) are from 0 to 1, `turn` is in degrees
-    clockwise, `hidden_text` counts characters that nobody sees on the page. `error` says what went wrong.
+    clockwise, `hidden_text` counts characters that nobody sees on the page. `lines` were read by a model, `unread`
+    ones were seen and could not be; both 0 where it does not say. `error` says what went wrong.
     """
 
     page: int
@@ -44,8 +48,23 @@ class PageRecord:
     engine: str = ""
     status: Status = Status.OK
     confidence: float | None = None
+    lines: int = 0
+    unread: int = 0
     seconds: float = 0.0
     error: str = ""
+
+    @property
+    def loss(self) -> str:
+        """A sentence on the lines that could not be read, empty where there are none or too few to matter."""
+        if self.unread < max(MIN_UNREAD, 0.1 * self.lines):
+            return ""
+        share = f"{self.unread} of {self.lines + self.unread}"
+        return f"{share} lines are in a script the reader does not know, or too poorly printed to read"
+
+    @property
+    def mostly_lost(self) -> bool:
+        """Whether more lines could not be read than could."""
+        return self.unread >= MIN_UNREAD and self.unread > self.lines
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it. `seconds` is the one value that differs between two runs."""

@@ -34,7 +34,10 @@ class SpacedDecode:
         max_wh_ratio: float = 1.0,
         **_: Any,
     ) -> tuple[list[tuple[str, float]], list[list[float]]]:
-        """`preds` are probabilities of shape (lines, steps, characters); index 0 is the blank."""
+        """`preds` are probabilities of shape (lines, steps, characters); index 0 is the blank.
+
+        A line's confidence is the mean over its letters, spaces not counted; 0 without any.
+        """
         lines, places = [], []
         for scores, ratio in zip(preds, wh_ratio_list, strict=True):
             text, confidence, steps = self._line(scores)
@@ -55,7 +58,8 @@ class SpacedDecode:
                 places.append((int(steps[i - 1]) + int(step)) // 2)
             text += char
             places.append(int(step))
-        confidence = float(scores[steps, best[steps]].mean()) if len(steps) else 0.0
+        letters = steps[best[steps] != self.space]  # a space is easily seen, in a script that is not known as well
+        confidence = float(scores[letters, best[letters]].mean()) if len(letters) else 0.0
         return text, confidence, places
 
     def _gap(self, scores: NDArray[np.float32], best: NDArray[np.int64], start: int, end: int) -> bool:

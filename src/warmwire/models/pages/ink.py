@@ -16,6 +16,10 @@ _DEEP = frozenset("gjpqyçQ,;()[]{}/|@$")
 
 MIN_DARKNESS = 0.15
 """Grey lighter than this share of the way from paper to ink is paper."""
+REACH = 0.55
+"""How far from its middle a letter's ink goes at most, in heights of the line's picture; a wide one takes 0.4."""
+TALL = 0.15
+"""A column with less ink than that, in heights of the line's picture, has no letter's: a dash, dot leaders, a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,8 @@ class Ink:
     """What the letters of a line measure: `size` is the font size as far as they show it, in pixels, `weight` the
     width of their strokes in units of the size; both 0 for a line without ink. `core` is the height of the rows with
     most ink, the small letters' in most lines. `mark` is a bullet or check box before
-    the letters, or empty; `start` and `end` are where the ink begins and ends, 0 to 1 along the line."""
+    the letters, or empty; `start` and `end` are where the ink begins and ends, 0 to 1 along the line. `unread` is the
+    share of the letters' ink that is far from every letter read, 0 to 1."""
 
     size: float = 0.0
     weight: float = 0.0
@@ -31,6 +36,7 @@ class Ink:
     mark: str = ""
     start: float = 0.0
     end: float = 1.0
+    unread: float = 0.0
 
 
 def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
@@ -47,7 +53,10 @@ def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
     columns = np.flatnonzero(ink.any(axis=0))
     start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, ink.shape[1])
     found = _letters(ink[:, letters:], grey[:, letters:], text)
-    return replace(found, mark=mark, start=float(start) / ink.shape[1], end=float(end) / ink.shape[1])
+    width = ink.shape[1]
+    middles = [place * width - letters for char, place in zip(text, places, strict=True) if not char.isspace()]
+    unread = _unread(ink[:, letters:], np.array(middles))
+    return replace(found, mark=mark, start=float(start) / width, end=float(end) / width, unread=unread)
 
 
 def _without_rules(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -89,6 +98,15 @@ def _rows(profile: NDArray[np.int64]) -> tuple[int, int, int]:
     top = int(above[-1]) + 1 if len(above) else 0
     bottom = int(core[-1] + below[0]) if len(below) else len(profile)
     return top, bottom, int(core[-1] - core[0]) + 1
+
+
+def _unread(ink: NDArray[np.bool_], middles: NDArray[np.float64]) -> float:
+    """The share of columns with a letter's ink that no letter with its middle at one of `middles` can have drawn."""
+    height = ink.shape[0]
+    columns = np.flatnonzero(ink.sum(axis=0) >= TALL * height)
+    if not len(columns) or not len(middles):
+        return float(len(columns) > 0)
+    return float((np.abs(columns[:, None] - middles).min(axis=1) > REACH * height).mean())
 
 
 def _ems(text: str) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import compress, pairwise
 from statistics import median
 
 import numpy as np
@@ -14,11 +14,13 @@ from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.models.pages.engines import Pixels, Quads, Reading
 from warmwire.models.pages.ink import Ink, measure
+from warmwire.models.pages.legible import are_legible, legibility
 from warmwire.models.pages.strokes import Mark
 
 BOLD = 1.2
 """Strokes this much wider than the page's usual ones, for the letters' size, are bold."""
-
+MIN_SHAPE = 2.0
+"""What is not so many times wider than high, and cannot be read, is a smudge or a sign rather than a line."""
 
 HEIGHT = 48
 """Height of the picture of a line that the recogniser takes, pixels."""
@@ -72,42 +74,69 @@ def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box]) -> 
     return np.array(parts, np.float32).reshape(-1, 4, 2), places
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One line as it was cut out, read and measured."""
+
+    image: Pixels
+    box: Box
+    reading: Reading
+    ink: Ink
+
+    @property
+    def letters(self) -> int:
+        return sum(not char.isspace() for char in self.reading.text)
+
+    @property
+    def length(self) -> float:
+        """In its own heights; 0 for a stroke or a row of dots that was taken for a line."""
+        return self.image.shape[1] / self.image.shape[0] if self.letters or self.ink.unread else 0.0
+
+
 def read_lines(
     crops: Sequence[Pixels], boxes: Sequence[Box], recognise: Callable[[Sequence[Pixels]], list[Reading]]
-) -> list[Line]:
-    """The lines of a page, with size and weight from their ink. A line that reads as nothing is left out."""
-    readings = recognise(crops)
-    inks = [measure(image, reading.text, reading.places) for image, reading in zip(crops, readings, strict=True)]
-    weights = [ink.weight for ink, reading in zip(inks, readings, strict=True) for _ in reading.text if ink.weight]
+) -> tuple[list[Line], int]:
+    """The lines of a page that can be read, with size and weight from their ink, and how many more there are."""
+    seen = [
+        _Seen(image, box, reading, measure(image, reading.text, reading.places))
+        for image, box, reading in zip(crops, boxes, recognise(crops), strict=True)
+    ]
+    scores = [legibility(line.reading, line.ink) for line in seen]
+    legible = are_legible(scores, [line.letters for line in seen], [line.length for line in seen])
+    lost = sum(not known and line.length > MIN_SHAPE for line, known in zip(seen, legible, strict=True))
+    seen = list(compress(seen, legible))
+    weights = [line.ink.weight for line in seen for _ in line.reading.text if line.ink.weight]
     usual = median(weights) if weights else 0.0
-    sizes = _sizes(inks, readings)
-    lines = []
-    for image, reading, ink, size, box in zip(crops, readings, inks, sizes, boxes, strict=True):
-        text = f"{ink.mark} {reading.text.strip()}".strip()
-        if reading.text.strip():
-            size = size * box.height / image.shape[0] or box.height
-            bold = ink.weight > BOLD * usual if ink.weight else None
-            place = Box(box.left + ink.start * box.width, box.top, box.left + ink.end * box.width, box.bottom)
-            lines.append(Line(place, text, reading.confidence, size, bold))
-    return lines
+    return [_line(line, size, usual) for line, size in zip(seen, _sizes(seen), strict=True)], lost
 
 
-def _sizes(inks: Sequence[Ink], readings: Sequence[Reading]) -> list[float]:
+def _line(seen: _Seen, size: float, usual: float) -> Line:
+    """A line whose font is `size` in its picture's pixels, on a page whose usual weight is `usual`, 0 if unknown."""
+    box, ink = seen.box, seen.ink
+    return Line(
+        Box(box.left + ink.start * box.width, box.top, box.left + ink.end * box.width, box.bottom),
+        f"{ink.mark} {seen.reading.text.strip()}".strip(),
+        seen.reading.confidence,
+        size * box.height / seen.image.shape[0] or box.height,
+        ink.weight > BOLD * usual if ink.weight else None,
+    )
+
+
+def _sizes(seen: Sequence[_Seen]) -> list[float]:
     """The font size of each line in its picture's pixels.
 
     How tall all ink stands is misled by a neighbouring line's ink, and by grain that hides the few letters which
     reach down. How high the small letters stand is not, so it bounds the size; their share of it is learned from the
     page's long lines.
     """
-    long = [
-        ink.size / ink.core for ink, reading in zip(inks, readings, strict=True) if ink.core and len(reading.text) > 12
-    ]
+    long = [line.ink.size / line.ink.core for line in seen if line.ink.core and len(line.reading.text) > 12]
     ratio = median(long) if long else 0.0
     sizes = []
-    for ink, reading in zip(inks, readings, strict=True):
-        small = sum(char.islower() for char in reading.text)
-        low = 0.94 * ratio * ink.core if small >= 12 and small > 0.7 * len(reading.text) else 0.0
-        high = 1.06 * ratio * ink.core if ratio and len(reading.text) >= 5 else ink.size
+    for line in seen:
+        text, ink = line.reading.text, line.ink
+        small = sum(char.islower() for char in text)
+        low = 0.94 * ratio * ink.core if small >= 12 and small > 0.7 * len(text) else 0.0
+        high = 1.06 * ratio * ink.core if ratio and len(text) >= 5 else ink.size
         sizes.append(max(low, min(high, ink.size)))
     return sizes
 

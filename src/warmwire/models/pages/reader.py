@@ -38,10 +38,10 @@ from warmwire.models.pages.lines import crop, read_lines, split_at_rules, with_m
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
 
-MIN_CONFIDENCE = 0.55
-"""A page read with less is not in a script the recogniser knows; its letters would be noise, so none are given."""
 SAMPLE = 6
 """How many short lines are tried upside down."""
+SURE = 0.9
+"""How surely they must read so for the page to be turned."""
 
 
 class PageReader:
@@ -76,8 +76,8 @@ class PageReader:
         """Emit the page as DocTags, element by element, places in the frame of `image`.
 
         `prompt` and `max_tokens` do not apply. The report has `confidence` (0 to 1, the mean over letters), `turn`
-        (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, the lines seen that are in a script
-        the recogniser does not know or too poor to read.
+        (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, how many more lines were seen that are
+        in a script the recogniser does not know or too poor to read; none of their letters are given.
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
@@ -105,10 +105,7 @@ class PageReader:
         if cancelled.is_set():
             return None
         quads, boxes = split_at_rules(quads, boxes, rules)
-        lines = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
-        unread = len(boxes) - len(lines)
-        if lines and _confidence(lines) < MIN_CONFIDENCE:
-            lines, unread = [], len(boxes)
+        lines, unread = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
         lines = with_marks(lines, find_marks(ink, [line.box for line in lines]))
         regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
         if cancelled.is_set():
@@ -136,11 +133,12 @@ class PageReader:
         return turn, page, quads
 
     def _is_upside_down(self, page: Pixels, quads: Quads) -> bool:
-        """Try a few short lines both ways."""
+        """Try a few short lines both ways. Hebrew upside down looks like Latin capitals, but not quite."""
         crops = [crop(page, quad) for quad in short_lines(quads, SAMPLE)]
         readings = self._engines.recognise([*crops, *(np.ascontiguousarray(image[::-1, ::-1]) for image in crops)])
         scores = [reading.confidence for reading in readings]
-        return sum(scores[len(crops) :]) > sum(scores[: len(crops)]) + 0.05 * len(crops)
+        least = max(sum(scores[: len(crops)]) + 0.05 * len(crops), SURE * len(crops))
+        return sum(scores[len(crops) :]) > least
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,25 @@ def test_a_reader_that_has_enough() -> None:
         assert process.wait(PATIENCE) in (0, 1)
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_training_leaves_nothing_behind(tmp_path: Path, number: int, status: int) -> None:
+    (tmp_path / "m.gril").write_bytes(b"old")
+    command = [*COMMAND, "train", str(tmp_path / "m.gril"), "8", "-", "--memory", "1M"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write((GRALL / "words.txt").read_bytes())
+    process.stdin.flush()
+    deadline = time.monotonic() + PATIENCE
+    while len(os.listdir(tmp_path)) == 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(os.listdir(tmp_path)) == 2  # what is being written
+    process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == status
+    assert os.listdir(tmp_path) == ["m.gril"]
+    assert (tmp_path / "m.gril").read_bytes() == b"old"
+
+
 class TestHosts:
     def ipc(self, path: str, *words: object) -> subprocess.Popen[bytes]:
         command = [*COMMAND, "ipc", str(GRALL / "rep_d8.gril"), path, *map(str, words)]

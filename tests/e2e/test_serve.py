@@ -214,8 +214,7 @@ def test_a_second_host_is_refused_and_the_first_unharmed(echo_host: ServeProcess
     second = run("serve", "echo", "--socket", echo_host.path)
     assert second.returncode == 1
     assert second.stderr == (
-        f"warmwire: {echo_host.path} is already served by pid {echo_host.pid};"
-        " stop it or give another path with --socket\n"
+        f"warmwire: {echo_host.path} is already served by pid {echo_host.pid}; stop it or give another path\n"
     )
     with Peer(echo_host.path) as peer:
         assert peer.ask("x")[0] == "x"

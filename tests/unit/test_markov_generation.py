@@ -281,6 +281,6 @@ class TestOnTheGenerationWire:
     def test_names(self) -> None:
         path, options = parse_gril_name("a/b.gril?style=word&temperature=0.5&rng_seed=7")
         assert (path, options.style, options.temperature, options.rng_seed) == (Path("a/b.gril"), Style.WORD, 0.5, 7)
-        for query in ("styl=word", "style=never-ever", "rng_seed=x", "style"):
+        for query in ("styl=word", "style=never-ever", "rng_seed=x", "style", "temperature=-3", "temperature=nan"):
             with pytest.raises(UsageError):
                 parse_gril_name(f"b.gril?{query}")

@@ -16,6 +16,7 @@ def merge(
     ] = "",
 ) -> None:
     """Merge Markov models: their counts, each times its model's weight, are added."""
+    from warmwire.cli.signals import unwind_on_sigterm
     from warmwire.models.markov.merging import merge_files
     from warmwire.wire.errors import UsageError
 
@@ -23,6 +24,7 @@ def merge(
         scales = [float(word) for word in weights.split(",")] if weights else None
     except ValueError:
         raise UsageError(f"--weights takes numbers with commas between, not {weights!r}") from None
+    unwind_on_sigterm()
     merged = merge_files(models, scales)
     merged.save(out)
     header = merged.header

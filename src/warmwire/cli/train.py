@@ -33,8 +33,10 @@ def train(
     """
     import time
 
+    from warmwire.cli.signals import unwind_on_sigterm
     from warmwire.models.markov.training import train_file
 
+    unwind_on_sigterm()
     begun = time.monotonic()
     with progress() as report:
         made = train_file(

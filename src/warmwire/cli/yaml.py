@@ -23,6 +23,7 @@ def yaml(
 
     A context's bytes stand for the characters of their numbers, those beyond ASCII as \xNN.
     """
+    from warmwire.cli.signals import unwind_on_sigterm
     from warmwire.models.files import write_all
     from warmwire.models.markov import load
     from warmwire.models.markov.storage import replacing
@@ -32,6 +33,7 @@ def yaml(
         for part in parts(chain):
             sys.stdout.write(part)
         return
+    unwind_on_sigterm()
     with replacing(out) as file:
         for part in parts(chain):
             write_all(file, part.encode())

@@ -132,7 +132,7 @@ class SocketPath:
         else:
             pid = peer_credentials(probe).pid
             who = f"pid {pid}" if pid else "another process"
-            raise ListenError(f"{self.path} is already served by {who}; stop it or give another path with --socket")
+            raise ListenError(f"{self.path} is already served by {who}; stop it or give another path")
         finally:
             probe.close()
         _quietly_unlink(self.path)
@@ -195,9 +195,7 @@ def _take_lock(path: str) -> int:
             pid = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
             os.close(fd)
             who = f"pid {pid}" if pid.isdigit() else "another process"
-            raise ListenError(
-                f"{path} is already served by {who}; stop it or give another path with --socket"
-            ) from None
+            raise ListenError(f"{path} is already served by {who}; stop it or give another path") from None
         except BaseException:
             os.close(fd)
             raise

@@ -22,6 +22,13 @@ PREPARE_FROM: Final = 1 << 17
 _WORD_ENDS: Final = np.isin(np.arange(256), np.frombuffer(b' \t\n\v\f\r.,;:!?"()[]{}\0', np.uint8))
 
 
+def checked_temperature(value: float) -> float:
+    """`value`. Raises UsageError unless it is from 0 to 100."""
+    if not 0 <= value <= 100:
+        raise UsageError(f"temperature {value} is outside 0 to 100")
+    return value
+
+
 class Generation:
     """Text drawn from `chain` after `seed`.
 
@@ -39,14 +46,12 @@ class Generation:
         style: Style = Style.NEVER,
         rng_seed: int | bytes | None = None,
     ) -> None:
-        if not 0 <= temperature <= 100:
-            raise UsageError(f"temperature {temperature} is outside 0 to 100")
         if limit is not None and limit < 0:
             raise UsageError(f"limit {limit} is negative")
         self.chain: Final = chain
         self.style: Final = Style(style)
         self.remaining: int | None = limit or None
-        self._power = -1.0 if temperature < 0.001 else 1.0 / temperature
+        self._power = -1.0 if checked_temperature(temperature) < 0.001 else 1.0 / temperature
         self._state = np.zeros(8, np.uint64)
         self._state[:4] = random_state(rng_seed)
         self._margin = chain.depth + 8

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 from warmwire.models.base import Capabilities, Finish
 from warmwire.models.markov.chain import Chain, load
-from warmwire.models.markov.generation import Generation
+from warmwire.models.markov.generation import Generation, checked_temperature
 from warmwire.models.markov.styles import Style
 from warmwire.wire.errors import AttachmentError, InvalidRequestError, UsageError
 from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
@@ -28,7 +28,11 @@ DEFAULT_MAX_TOKENS: Final = 1024
 _PIECE: Final = 64
 """Tokens of a delta."""
 
-_OPTIONS: Final[dict[str, Callable[[str], Any]]] = {"style": Style, "temperature": float, "rng_seed": int}
+_OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
+    "style": Style,
+    "temperature": lambda text: checked_temperature(float(text)),
+    "rng_seed": int,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from warmwire.layout.page import Box, Line
 from warmwire.models.pages.engines import Pixels, Quads, Reading
 from warmwire.models.pages.ink import Ink, measure
 from warmwire.models.pages.legible import are_legible, legibility
+from warmwire.models.pages.shade import evened
 from warmwire.models.pages.strokes import Mark
 
 BOLD = 1.2
@@ -98,7 +99,7 @@ def read_lines(
 ) -> tuple[list[Line], int]:
     """The lines of a page that can be read, with size and weight from their ink, and how many more there are."""
     seen = [
-        _Seen(image, box, reading, measure(image, reading.text, reading.places))
+        _Seen(image, box, reading, measure(evened(image), reading.text, reading.places))
         for image, box, reading in zip(crops, boxes, recognise(crops), strict=True)
     ]
     scores = [legibility(line.reading, line.ink) for line in seen]

@@ -1,0 +1,29 @@
+"""Lines in half shade: a photo's paper is not of one brightness, and a threshold would take its dark part for ink."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+MIN_CHANGE = 1.25
+"""Paper whose brightest part is less than that times as bright as its darkest is left as it is."""
+MIN_PAPER = 40.0
+"""What is darker all the way from top to bottom is no paper in shade but a dark ground."""
+
+
+def evened(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The picture of one line, shape (height, width, 3), with its paper as bright everywhere as where it is brightest.
+
+    The same array where the paper is even already.
+    """
+    height, width = crop.shape[:2]
+    if width < 2 * height:
+        return crop
+    step = height  # a stretch that long has paper between and above its letters
+    places = np.arange(step // 2, width - step // 2 + 1, max(1, step // 2))
+    grey = crop.max(axis=2)
+    paper = np.array([np.percentile(grey[:, x - step // 2 : x + step // 2], 85) for x in places])
+    if paper.min() < MIN_PAPER or paper.max() < MIN_CHANGE * paper.min():
+        return crop
+    gain = paper.max() / np.interp(np.arange(width), places, paper)
+    return np.clip(crop * gain[None, :, None], 0, 255).astype(np.uint8)

@@ -99,9 +99,12 @@ class TestDistribution:
         assert tested > 300
         assert smallest > 1e-3 / tested
 
+    @pytest.mark.parametrize("prepared", [True, False])
     @pytest.mark.parametrize("temperature", [0.5, 2.0])
-    def test_temperature(self, tmp_path: Path, any_kernel: str, temperature: float) -> None:
+    def test_temperature(self, tmp_path: Path, any_kernel: str, temperature: float, prepared: bool) -> None:
         model = self.star(tmp_path)
+        if prepared:
+            model.prepare()
         draws = 20_000
         masses = {byte: count ** (1 / temperature) for byte, count in self.COUNTS.items()}
         expected = {byte: draws * mass / sum(masses.values()) for byte, mass in masses.items()}
@@ -111,7 +114,10 @@ class TestDistribution:
         assert chi_square(observed, common) > 1e-4
 
     def test_temperature_zero_takes_the_most_frequent(self, tmp_path: Path, any_kernel: str) -> None:
-        assert generate(self.star(tmp_path), 50, temperature=0) == bytes([80]) * 50
+        model = self.star(tmp_path)
+        assert generate(model, 50, temperature=0) == bytes([80]) * 50
+        model.prepare()
+        assert generate(model, 50, temperature=0) == bytes([80]) * 50
 
     def test_counts_near_the_top_of_32_bits(self, tmp_path: Path, any_kernel: str) -> None:
         half = (1 << 31) - 1
@@ -121,11 +127,21 @@ class TestDistribution:
 
 
 class TestWalking:
-    def test_the_graph_changes_nothing(self, any_kernel: str) -> None:
+    @pytest.mark.parametrize("temperature", [1, 0, 0.6, 3])
+    def test_the_graph_changes_nothing(self, any_kernel: str, temperature: float) -> None:
         plain, prepared = load(GRALL / "words_d3.gril"), load(GRALL / "words_d3.gril")
         prepared.prepare()
         for seed in range(5):
-            assert generate(plain, 3000, rng_seed=seed) == generate(prepared, 3000, rng_seed=seed)
+            texts = [generate(m, 3000, temperature=temperature, rng_seed=seed) for m in (plain, prepared)]
+            assert texts[0] == texts[1]
+
+    @pytest.mark.parametrize("temperature", [1, 0.8])
+    def test_much_text_is_made_from_the_graph(self, temperature: float) -> None:
+        model = load(GRALL / "words_d3.gril")
+        generate(model, generation.PREPARE_FROM - 1, temperature=temperature)
+        assert model.graph is None
+        generate(model, generation.PREPARE_FROM, temperature=temperature)
+        assert model.graph is not None
 
     def test_both_kernels_agree(self, words: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
         fast = generate(words, 5000, rng_seed=9), generate(words, 500, temperature=0.7, rng_seed=9)

@@ -109,9 +109,7 @@ class Generation:
         self._end = size
         chain = self.chain
         self._made += most
-        graph = None
-        if self._power == 1:
-            graph = chain.prepare() if self._made >= PREPARE_FROM else chain.graph
+        graph = chain.prepare() if self._made >= PREPARE_FROM else chain.graph
         end = kernel.walk(
             chain.data.data,
             chain.index.data,

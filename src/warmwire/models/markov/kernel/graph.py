@@ -244,39 +244,67 @@ def below(s: cython.ulonglong[::1], total: cython.ulonglong) -> cython.ulonglong
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def count(
+    data: cython.uchar[::1],
+    o: cython.Py_ssize_t,
+    graph: cython.ulonglong[::1],
+    x: cython.Py_ssize_t,
+    k: cython.Py_ssize_t,
+) -> cython.ulonglong:
+    """The count of choice k of the block at x; where x is 0, of weight k of the record whose weights begin at o."""
+    if x == 0:
+        return load4(data, o + 5 * k + 1)
+    if k == 0:
+        return graph[x + 1] >> 32
+    return (graph[x + 1 + 2 * k] >> 32) - (graph[x - 1 + 2 * k] >> 32)
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def pick(
-    data: cython.uchar[::1], o: cython.Py_ssize_t, n: cython.Py_ssize_t, s: cython.ulonglong[::1], power: cython.double
+    data: cython.uchar[::1],
+    o: cython.Py_ssize_t,
+    graph: cython.ulonglong[::1],
+    x: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    s: cython.ulonglong[::1],
+    power: cython.double,
 ) -> cython.Py_ssize_t:
-    """Which of the n weights at offset o comes next: by count ** power; a negative power means the largest count."""
+    """Which of n continuations (see `count`) comes next: by count ** power; a negative power means the largest."""
     k: cython.Py_ssize_t
     best: cython.Py_ssize_t = 0
     total: cython.ulonglong = 0
+    here: cython.ulonglong
     most: cython.ulonglong = 0
     mass: cython.double = 0.0
     at: cython.double
     if n == 1:
         return 0
     for k in range(n):
-        total += load4(data, o + 5 * k + 1)
-        if load4(data, o + 5 * k + 1) > most:
-            most = load4(data, o + 5 * k + 1)
+        here = count(data, o, graph, x, k)
+        total += here
+        if here > most:
+            most = here
             best = k
     if power < 0:
         return best
     if power == 1:
         total = below(s, total)
         for k in range(n - 1):
-            if total < load4(data, o + 5 * k + 1):
+            here = count(data, o, graph, x, k)
+            if total < here:
                 return k
-            total -= load4(data, o + 5 * k + 1)
+            total -= here
         return n - 1
     for k in range(n):
-        mass += power_of(load4(data, o + 5 * k + 1) / cython.cast(cython.double, most), power)
+        mass += power_of(count(data, o, graph, x, k) / cython.cast(cython.double, most), power)
     at = (draw(s) >> 11) * 1.1102230246251565e-16 * mass
     for k in range(n):
-        at -= power_of(load4(data, o + 5 * k + 1) / cython.cast(cython.double, most), power)
+        at -= power_of(count(data, o, graph, x, k) / cython.cast(cython.double, most), power)
         if at < 0:
             return k
     return best
@@ -358,7 +386,7 @@ def walk(
                         continue
                 n = data[o]
                 o += 1 + depth
-                buf[pos] = data[o + 5 * pick(data, o, n + 1, s, power)]
+                buf[pos] = data[o + 5 * pick(data, o, graph, 0, n + 1, s, power)]
                 pos += 1
                 continue
             r = graph[x]
@@ -366,10 +394,13 @@ def walk(
                 e = x
                 x = r >> 32
             else:
-                r = below(s, r >> 32)
-                e = x + 1
-                while (graph[e] >> 32) <= r:
-                    e += 2
+                if power == 1:
+                    r = below(s, r >> 32)
+                    e = x + 1
+                    while (graph[e] >> 32) <= r:
+                        e += 2
+                else:
+                    e = x + 1 + 2 * pick(data, 0, graph, x, low(r), s, power)
                 x = low(graph[e])
             r = graph[e + 1]
             store8(buf, pos, r >> 8)

@@ -4,8 +4,8 @@ The recogniser knows Latin letters, Chinese and Japanese. It cannot say that a l
 most of its letters and takes the rest for letters that it knows, but is less sure of these. So a line is as legible as
 its letters are sure, times the share of its ink that they explain. Doubt counts twice where it comes with words that
 mix letters and digits, or small letters and capitals: others' letters look like any of ours. Of what it can read,
-nearly every line has 0.9 and more, of the rest most have less than 0.6; what is between is told by the rest of the
-page. docs/quality.md has the figures.
+nearly every line has 0.9 and more, of the rest nine in ten have less than 0.6; what is between is told by the rest of
+the page (docs/decisions/0005-lines-in-unknown-scripts.md has the figures).
 
 Greek is the one other script whose letters it knows, from formulas, but without accents: words of them are not read.
 """

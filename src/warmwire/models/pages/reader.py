@@ -3,6 +3,9 @@
 Find the turn, then the lines, then the skew they share; rules and regions are looked for on the straight page.
 Lines are read from the page as it came, so that no letter is resampled twice. Every step is one call of a model,
 and between two steps the reader looks whether it is still wanted.
+
+Elements are sent one by one, but only when all lines are read: what is bold, a heading, a title or in another script is
+told by comparison with the whole page (docs/decisions/0004-a-page-is-read-whole.md).
 """
 
 from __future__ import annotations
@@ -73,7 +76,7 @@ class PageReader:
         emit: Callable[[str], None],
         cancelled: threading.Event,
     ) -> Report:
-        """Emit the page as DocTags, element by element, places in the frame of `image`.
+        """Emit the page as DocTags, element by element once all of it is read, places in the frame of `image`.
 
         `prompt` and `max_tokens` do not apply. The report has `confidence` (0 to 1, the mean over letters), `turn`
         (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, how many more lines were seen that are

@@ -1,4 +1,5 @@
-# The compiled loops' memory.py; what the functions promise is said there.
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+# The compiled loops' memory.py; what the functions promise is said there. Without the line above each access is checked.
 
 from libc.string cimport memcpy
 

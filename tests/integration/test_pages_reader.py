@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image as Pil
+from PIL import ImageDraw, ImageFont
 
 pytest.importorskip("rapidocr")
 cv2 = pytest.importorskip("cv2")
@@ -178,3 +180,22 @@ def test_an_opencv_that_cannot_load_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("warmwire.models.pages.engines.import_module", refuse)
     with pytest.raises(BackendUnavailableError, match=r"libGL.*opencv-python-headless"):
         check_installed()
+
+
+@pytest.mark.slow
+def test_single_figures_behind_dot_leaders_are_read(reader: PageReader) -> None:
+    """The detector is less sure of one small letter alone than of a line, and of dots than of letters."""
+    page = Pil.new("RGB", (1654, 1100), "white")
+    draw, font = ImageDraw.Draw(page), ImageFont.load_default(32)
+    draw.text((170, 100), "Contents", fill="black", font=ImageFont.load_default(56))
+    titles = ("Preface", "The coast before the harbour", "First settlements", "Trade and tithes", "Building the mole")
+    rows = tuple(zip(titles, ("v", "1", "3", "9", "15"), strict=True))
+    for i, (text, number) in enumerate(rows):
+        y = 240 + 70 * i
+        draw.text((170, y), text, fill="black", font=font)
+        draw.text((1440, y), number, fill="black", font=font)
+        for x in range(180 + int(draw.textlength(text, font=font)), 1425, 10):
+            draw.rectangle((x, y + 27, x + 2, y + 29), fill="black")
+    text, _ = _read(reader, np.asarray(page))
+    shown = re.sub("<[^>]+>", " ", text).lower()
+    assert re.findall(r"\b(?:v|\d+)\b", shown) == [number for _, number in rows]

@@ -26,4 +26,5 @@ def evened(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if paper.min() < MIN_PAPER or paper.max() < MIN_CHANGE * paper.min():
         return crop
     gain = paper.max() / np.interp(np.arange(width), places, paper)
-    return np.clip(crop * gain[None, :, None], 0, 255).astype(np.uint8)
+    even: NDArray[np.uint8] = np.clip(crop * gain[None, :, None], 0, 255).astype(np.uint8)
+    return even

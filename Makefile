@@ -18,8 +18,9 @@ lint: $(STAMPS)/dev
 types: $(STAMPS)/dev
 	$(BIN)/mypy
 
+# Each file on one of the processors; a page model takes a gigabyte, so on at most four.
 check: $(STAMPS)/dev
-	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=85
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --cov --cov-report=term --cov-fail-under=85
 
 fuzz: $(STAMPS)/dev
 	$(BIN)/python -m tests.fuzz --seconds 10

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -21,6 +21,14 @@ from tests.support import COMMAND, LOOPS, PATIENCE, HostThread
 # A busy machine is no reason to fail.
 settings.register_profile("warmwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("warmwire")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What tests log goes from process to process as UTF-8, also where they log what is none."""
+    report = yield
+    report.sections = [(name, said.encode(errors="backslashreplace").decode()) for name, said in report.sections]
+    return report
 
 
 @pytest.fixture

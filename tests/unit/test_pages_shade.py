@@ -39,3 +39,8 @@ def test_shade_is_neither_size_nor_weight() -> None:
 @pytest.mark.parametrize("image", [_line(), _line(ground=30, ink=230), _line()[:, :90]])
 def test_even_paper_dark_grounds_and_short_lines_are_left(image: np.ndarray) -> None:
     assert evened(image) is image
+
+
+def test_a_picture_one_row_high_has_a_shade_too() -> None:
+    image = np.repeat(np.linspace(80, 240, 400).astype(np.uint8)[None, :, None], 3, axis=2)
+    assert np.ptp(evened(image).astype(int)) < np.ptp(image.astype(int)) / 4

@@ -19,10 +19,10 @@ def evened(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     height, width = crop.shape[:2]
     if width < 2 * height:
         return crop
-    step = height  # a stretch that long has paper between and above its letters
-    places = np.arange(step // 2, width - step // 2 + 1, max(1, step // 2))
-    grey = crop.max(axis=2)
-    paper = np.array([np.percentile(grey[:, x - step // 2 : x + step // 2], 85) for x in places])
+    half = max(1, height // 2)  # a stretch as long as the line is high has paper between and above its letters
+    places = np.arange(half, width - half + 1, half)
+    stretches = crop.max(axis=2)[:, places[:, None] + np.arange(-half, half)]
+    paper = np.percentile(stretches, 85, axis=(0, 2))
     if paper.min() < MIN_PAPER or paper.max() < MIN_CHANGE * paper.min():
         return crop
     gain = paper.max() / np.interp(np.arange(width), places, paper)

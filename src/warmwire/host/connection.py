@@ -81,7 +81,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._answer: asyncio.Task[None] | None = None
         self._scrap: memoryview | None = None  # where input goes once it is no longer read
         self._stall: asyncio.TimerHandle | None = None
-        self._written = self._taken = 0  # bytes sent, and of those taken when we last looked for a stall
+        self._written = 0
         self._drained = asyncio.Event()
         self._drained.set()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -295,12 +295,15 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             self.on_resume()
 
     def _watch_stall(self) -> None:
-        self._taken = self._written - self._transport.get_write_buffer_size()
         if self._host.write_timeout:
-            self._stall = asyncio.get_running_loop().call_later(self._host.write_timeout, self._stalled)
+            self._stall = asyncio.get_running_loop().call_later(self._host.write_timeout, self._stalled, self._taken())
 
-    def _stalled(self) -> None:
-        if self._written - self._transport.get_write_buffer_size() > self._taken:
+    def _taken(self) -> int:
+        """Bytes that the system has taken from us so far."""
+        return self._written - self._transport.get_write_buffer_size()
+
+    def _stalled(self, taken: int) -> None:
+        if self._taken() > taken:
             self._watch_stall()  # slow, but it reads; a trickle shows only when it has emptied a buffer of the kernel's
             return
         log.warning("a client read nothing for %g s and was dropped", self._host.write_timeout)

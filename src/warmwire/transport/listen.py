@@ -130,9 +130,7 @@ class SocketPath:
                     f"refused: {self.path} is in use and does not answer ({error}); stop its owner or give another path"
                 ) from error
         else:
-            pid = peer_credentials(probe).pid
-            who = f"pid {pid}" if pid else "another process"
-            raise ListenError(f"{self.path} is already served by {who}; stop it or give another path")
+            raise _already_served(self.path, peer_credentials(probe).pid)
         finally:
             probe.close()
         _quietly_unlink(self.path)
@@ -175,6 +173,11 @@ def _prepare_directory(directory: Path) -> None:
         )
 
 
+def _already_served(path: str, pid: int | None) -> ListenError:
+    who = f"pid {pid}" if pid else "another process"
+    return ListenError(f"{path} is already served by {who}; stop it or give another path")
+
+
 def _take_lock(path: str) -> int:
     name = f"{path}.lock"
     while True:
@@ -194,8 +197,7 @@ def _take_lock(path: str) -> int:
         except BlockingIOError:
             pid = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
             os.close(fd)
-            who = f"pid {pid}" if pid.isdigit() else "another process"
-            raise ListenError(f"{path} is already served by {who}; stop it or give another path") from None
+            raise _already_served(path, int(pid) if pid.isdigit() else None) from None
         except BaseException:
             os.close(fd)
             raise

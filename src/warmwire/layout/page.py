@@ -56,7 +56,9 @@ class Line:
     """One run of text on one baseline.
 
     `size` is the font size or, for recognised text, the height of the box; `confidence` is 0 to 1 and 1 where the
-    text is certain (a PDF's own). `bold` is None where nobody can tell, `mono` likewise (a typewriter font).
+    text is certain (a PDF's own). `bold`, `italic` and `mono` (a typewriter font) are None where nobody can tell.
+    `angle` is how far the line's baseline is turned clockwise on the page, in degrees from -180 to 180; text that is
+    read from left to right has 0.
 
     A line is one run: text of two columns or two table cells is two lines, even on one baseline.
     """
@@ -67,6 +69,8 @@ class Line:
     size: float = 0.0
     bold: bool | None = None
     mono: bool | None = None
+    italic: bool | None = None
+    angle: float = 0.0
 
 
 class RegionKind(StrEnum):
@@ -139,7 +143,8 @@ class Element:
 
     `level` is a heading's level (1 is the highest below the title) or a list item's nesting depth (1 is the
     outermost). `marker` is a list item's own bullet or number as printed ("3.", "b)"), `ordered` whether it counts.
-    `box` is None where a model gave no place.
+    `box` is None where a model gave no place. `size` is the font size in the page's own unit, 0 where nobody knows it;
+    `bold` and `italic` are None where nobody can tell, `confidence` is from 0 to 1 and None likewise.
     """
 
     kind: Kind
@@ -149,3 +154,7 @@ class Element:
     ordered: bool = False
     marker: str = ""
     table: Table | None = None
+    size: float = 0.0
+    bold: bool | None = None
+    italic: bool | None = None
+    confidence: float | None = None

@@ -1,0 +1,84 @@
+"""What the models saw of pages, kept on disk, so that what comes after them can be judged in seconds.
+
+Recognition is nine tenths of a page's time and does not depend on the layout. `SightReader` is the page reader with a
+memory: a picture it has seen before is not looked at again. One file a picture, named by the hash of its pixels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from warmwire.layout.page import Box, Cell, Element, Kind, Line, Region, RegionKind, Table
+from warmwire.layout.tables import Found
+from warmwire.models.images import Image
+from warmwire.models.pages.geometry import Frame
+from warmwire.models.pages.reader import PageReader, Sight
+
+
+class SightReader(PageReader):
+    """A page reader that remembers in `folder` what it saw; the models are loaded at the first new picture."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._loaded = False
+        self._lock = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
+        """What the models see on a page, from memory where it was seen before."""
+        height, width = image.shape[:2]
+        path = self._folder / f"{width}x{height}-{hashlib.sha256(image.tobytes()).hexdigest()[:24]}.json"
+        if path.exists():
+            return load_sight(path)
+        with self._lock:
+            if not self._loaded:
+                super().__init__()
+                self._loaded = True
+            sight = super().look(image, cancelled)
+        if sight is not None:
+            save_sight(sight, path)
+        return sight
+
+
+def save_sight(sight: Sight, path: Path) -> None:
+    """Write a sight as JSON; tables name their lines by place."""
+    places = {id(line): place for place, line in enumerate(sight.lines)}
+    value = {
+        "frame": asdict(sight.frame),
+        "lines": [asdict(line) for line in sight.lines],
+        "regions": [asdict(region) for region in sight.regions],
+        "rules": [asdict(rule) for rule in sight.rules],
+        "tables": [{"element": asdict(t.element), "used": [places[id(x)] for x in t.used]} for t in sight.tables],
+        "unread": sight.unread,
+    }
+    part = path.with_suffix(".part")
+    part.write_bytes(msgspec.json.encode(value))
+    part.rename(path)
+
+
+def load_sight(path: Path) -> Sight:
+    """Read what `save_sight` wrote; what it did not know of yet has its default."""
+    value = msgspec.json.decode(path.read_bytes())
+    lines = [Line(**{**line, "box": Box(**line["box"])}) for line in value["lines"]]
+    return Sight(
+        Frame(**value["frame"]),
+        lines,
+        [Region(RegionKind(r["kind"]), Box(**r["box"]), r["score"]) for r in value["regions"]],
+        [Box(**rule) for rule in value["rules"]],
+        [Found(_element(t["element"]), [lines[place] for place in t["used"]]) for t in value["tables"]],
+        value["unread"],
+    )
+
+
+def _element(value: dict[str, Any]) -> Element:
+    table = value["table"]
+    if table is not None:
+        table = Table(table["rows"], table["columns"], [Cell(**cell) for cell in table["cells"]])
+    box = Box(**value["box"]) if value["box"] else None
+    return Element(**{**value, "kind": Kind(value["kind"]), "box": box, "table": table})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -392,6 +393,37 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def kill(pid: int) -> None:
+    """End a process that this one has started, directly or not; one that has just gone has gone.
+
+    Its id may be a stranger's by now. A descriptor stays with the process it was opened for, so that is asked whose
+    child it is, and that is killed.
+    """
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        if _is_ours(pid):
+            signal.pidfd_send_signal(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(process)
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether a process descends from this one."""
+    while pid > 1:
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            return False
+        if pid == os.getpid():
+            return True
+    return False
 
 
 def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any:

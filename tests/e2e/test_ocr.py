@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import COMMAND, eventually
+from tests.support import COMMAND, eventually, kill
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "documents"
@@ -269,7 +269,7 @@ def test_a_scan_is_read_the_same_here_and_through_a_host(sockets: Path, tmp_path
         there = run("ocr", SCAN, "--socket", sockets / "s")
         assert there.stdout == here.stdout
         for child in Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
+            kill(int(child))
         again = run("ocr", SCAN, "--socket", sockets / "s", "--pages", "2")
         assert again.stdout.decode() in text
     finally:

@@ -27,6 +27,7 @@ from tests.support import (
     image_body,
     is_running,
     json_frame,
+    kill,
     open_descriptors,
     random_image,
     text_body,
@@ -163,7 +164,7 @@ def test_a_worker_killed_in_mid_request(serve: Serve) -> None:
     with busy(host, id="a") as first, busy(host, id="b") as second, Peer(host.path) as waiting:
         waiting.send(GOLDEN_REQUEST)
         victim = min(workers)
-        os.kill(victim, signal.SIGKILL)
+        kill(victim)
         endings = [first.answer(), second.answer()]
         errors = [end for _, end in endings if end["type"] == "error"]
         assert len(errors) == 1

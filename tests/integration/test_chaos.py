@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from tests.support import (
     eventually,
     image_body,
     json_frame,
+    kill,
     open_descriptors,
     text_body,
 )
@@ -115,7 +114,7 @@ def test_chaos(start: Callable[..., HostThread], loop_name: str, seed: int, monk
     for _ in range(int(SECONDS / 0.25)):
         stop.wait(0.25)
         for worker in rng.sample(host.call(lambda: list(pool._all)), k=rng.randint(0, 1)):
-            os.kill(worker.process.pid, signal.SIGKILL)
+            kill(worker.process.pid)
     stop.set()
     for thread in threads:
         thread.join()

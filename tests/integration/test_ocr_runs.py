@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
-from tests.support import COMMAND
+from tests.support import COMMAND, kill
 from warmwire.cli.ocr_engines import Engines
 from warmwire.cli.ocr_run import Job, Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
@@ -222,7 +222,7 @@ def test_a_worker_that_dies_costs_its_page(server: FakeServer) -> None:
     def fatal(exchange: Exchange) -> None:
         server.chat(lambda x: x.events(say("Words of a page")))
         (worker,) = _workers()
-        os.kill(worker, signal.SIGKILL)
+        kill(worker)
         exchange.wait_for_close()
 
     server.chat(fatal)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from tests.support import (
     image_body,
     is_running,
     json_frame,
+    kill,
     open_descriptors,
     random_image,
     text_body,
@@ -107,7 +107,7 @@ def test_others_do_not_notice(start_pool: StartPool, tmp_path: Path) -> None:
         victim.send(json_frame(text_body("deaf")))
         dead = pid_of((victim.receive() or {})["block"]["delta"])
         waiting.send(json_frame(text_body("hello")))
-        os.kill(dead, signal.SIGKILL)
+        kill(dead)
         assert victim.answer()[1]["code"] == "backend_unavailable"
         text, done = waiting.answer()
         assert done["type"] == "done"
@@ -123,7 +123,7 @@ def test_a_worker_killed_while_idle_costs_nothing(start_pool: StartPool, loop_na
     with host.peer() as peer:
         for n in range(3):
             dead = one_pid(host)
-            os.kill(dead, signal.SIGKILL)
+            kill(dead)
             body = image_body("a", width=30, height=20)
             body["messages"][0]["content"][-1]["text"] = "sum"
             peer.send(json_frame(body), blob_pair("a", image.tobytes()))
@@ -136,7 +136,7 @@ def test_both_workers_killed_at_once_are_both_replaced(start_pool: StartPool) ->
     host = start_pool(workers=2)
     dead = eventually(lambda: len(found := pids(host)) == 2 and found)
     for pid in dead:
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
     with host.peer() as peer:
         assert peer.ask("hello")[1]["type"] == "done"
     alive = eventually(lambda: len(found := pids(host) - dead) == 2 and found, "two new workers")
@@ -158,7 +158,7 @@ def test_a_worker_killed_while_its_request_is_being_cancelled(start_pool: StartP
         with host.peer() as peer:
             peer.send(json_frame(text_body("deaf")))
             pid = pid_of((peer.receive() or {})["block"]["delta"])
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
         with host.peer() as peer:
             text, done = peer.ask("hello")
             assert done["type"] == "done"
@@ -170,7 +170,7 @@ def test_a_worker_killed_before_its_cancel(start_pool: StartPool) -> None:
     with host.peer() as peer:
         peer.send(json_frame(text_body("deaf")))
         pid = pid_of((peer.receive() or {})["block"]["delta"])
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
     with host.peer() as peer:
         assert peer.ask("hello")[1]["type"] == "done"
 
@@ -248,7 +248,7 @@ def test_a_worker_killed_while_its_reader_is_behind(start_pool: StartPool, loop_
     with host.peer() as peer:
         peer.send(json_frame(text_body("flood 1000")))
         eventually(lambda: host.call(lambda: any(s.paused for s in host.host._sessions)), "a paused session")
-        os.kill(one_pid(host), signal.SIGKILL)
+        kill(one_pid(host))
         text, error = peer.answer()
         assert len(text) > 100_000
         assert error["code"] == "backend_unavailable"

@@ -17,6 +17,7 @@ import pytest
 from tests import tiny_gguf
 from tests.gguf_support import ask
 from tests.model_support import text_of
+from tests.support import kill
 from warmwire.models.images import image_attachment
 from warmwire.models.llama.server import LlamaServer, Tail, find_server
 from warmwire.models.load import load_model
@@ -139,7 +140,7 @@ def test_one_that_dies_is_started_again(tmp_path: Path) -> None:
     model = load(path)
     try:
         (server,) = _running(path)
-        os.kill(server, signal.SIGKILL)
+        kill(server)
         blocks: list[OutBlock] = []
         for _ in range(100):  # until its death has been noticed
             blocks.clear()

@@ -1,4 +1,4 @@
-"""What stands around a page's text: running heads and feet, footnotes, captions."""
+"""What stands around a page's text: running heads and feet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warmwire.layout.page import Box, Line, Region, RegionKind
-from warmwire.layout.paragraphs import Paragraph
 from warmwire.layout.rows import bounds, rows_of, size_of
 
 MARGIN = 0.065
@@ -20,12 +19,6 @@ _FOLIO = re.compile(
     r"(?:\s*(?:/|of|von|de|sur|di|van|av)\s*\d{1,4})?\s*页?[-–—·\s]*",
     re.IGNORECASE,
 )
-_CAPTION = re.compile(
-    r"(?:figure|fig\.|table|tab\.|chart|plate|scheme|map|abbildung|abb\.|tabelle|tableau|tabla|cuadro|figura|tabela"
-    r"|quadro|tabella|afbeelding|tabel|kuva|图|表|圖|図)\s*[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\s*(?:[.:–—|-]|\s|$)",
-    re.IGNORECASE,
-)
-_NOTE = re.compile(r"(?:[¹²³⁴-⁹⁰]+|[*†‡§]{1,3}|\(?\d{1,2}\)?)\s*(?=[^\W\d_\s]|[“\"'‘«(])")
 
 
 @dataclass(slots=True)
@@ -71,43 +64,3 @@ def _is_running(
     if ruled or backed:
         return between > 0.4 * size
     return depth <= MARGIN * height and between > 1.4 * size
-
-
-def is_caption(paragraph: Paragraph, figures: Sequence[Box], size: float) -> bool:
-    """Whether a paragraph names a figure or table: it opens with its word and number, near one or set as a label."""
-    text = paragraph.lines[0].text
-    match = _CAPTION.match(text)
-    if match is None or len(paragraph.lines) > 8:
-        return False
-    box = paragraph.box
-    near = any(
-        min(abs(box.top - figure.bottom), abs(figure.top - box.bottom)) < 3 * size
-        and min(box.right, figure.right) > max(box.left, figure.left)
-        for figure in figures
-    )
-    return near or bool(re.search(r"[.:–—|]\s*$", match[0]) and len(paragraph.lines) <= 3)
-
-
-def footnotes(paragraphs: Sequence[Paragraph], height: float, size: float, rules: Sequence[Box] = ()) -> set[int]:
-    """Which of a column's paragraphs are footnotes: the last ones, opened by a mark, small or under a short rule."""
-    found: set[int] = set()
-    for i in range(len(paragraphs) - 1, -1, -1):
-        paragraph = paragraphs[i]
-        box = paragraph.box
-        if box.top < 0.5 * height or paragraph.size > 1.02 * size or not _NOTE.match(paragraph.lines[0].text):
-            break
-        ruled = any(
-            rule.width > rule.height and 0 < box.top - rule.centre[1] < 3 * size and rule.left < box.right
-            for rule in rules
-        )
-        if paragraph.size < 0.93 * size or ruled or (found and abs(paragraph.size - paragraphs[min(found)].size) < 1):
-            found.add(i)
-        else:
-            break
-    return found
-
-
-def note_text(text: str) -> str:
-    """A footnote with a space between its mark and its text."""
-    match = _NOTE.match(text)
-    return f"{match[0].strip()} {text[match.end() :]}" if match else text

@@ -5,25 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts
-from warmwire.layout.hyphens import compounds_of, join_lines
 from warmwire.layout.markers import find_markers, markers_of
 from warmwire.layout.page import Box, Kind, Region, RegionKind
 from warmwire.layout.structure import structure
-
-
-@pytest.mark.parametrize(
-    ("parts", "text"),
-    [
-        (["a small libra-", "rian came"], "a small librarian came"),
-        (["Haupt-", "und Nebensatz"], "Haupt- und Nebensatz"),
-        (["the Anglo-", "Saxon kings"], "the Anglo- Saxon kings"),
-        (["from 3-", "4 days"], "from 3- 4 days"),
-        (["老工程师今年", "三月介绍了"], "老工程师今年三月介绍了"),
-        (["a well-", "known well-known man"], "a well-known well-known man"),
-    ],
-)
-def test_hyphens_at_line_ends(parts: list[str], text: str) -> None:
-    assert join_lines(parts, compounds_of(parts)) == text
 
 
 def test_paragraphs_part_at_white_at_indents_and_at_full_stops() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from warmwire.layout.code import code_text
 from warmwire.layout.headings import is_heading, level_of, title_of
-from warmwire.layout.hyphens import join_lines
+from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.markers import Style
 from warmwire.layout.notes import footnotes, is_caption, note_text
 from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
@@ -23,10 +23,10 @@ def blocks(
     size: float,
     regions: Sequence[Region],
     rules: Sequence[Box],
-    compounds: frozenset[str],
+    vocabulary: Vocabulary,
 ) -> list[Element]:
     """The elements of a page's parts, which are in reading order; `size` is the body's."""
-    return _Classifier(parts, height, size, regions, rules, compounds).elements()
+    return _Classifier(parts, height, size, regions, rules, vocabulary).elements()
 
 
 class _Classifier:
@@ -39,11 +39,11 @@ class _Classifier:
         size: float,
         regions: Sequence[Region],
         rules: Sequence[Box],
-        compounds: frozenset[str],
+        vocabulary: Vocabulary,
     ) -> None:
         self.parts = parts
         self.size = size
-        self.compounds = compounds
+        self.vocabulary = vocabulary
         self.figures = [part.box for part in parts if isinstance(part, Element) and part.box is not None]
         titles = [region.box for region in regions if region.kind is RegionKind.TITLE]
         texts = [part for part in parts if isinstance(part, Paragraph)]
@@ -74,7 +74,7 @@ class _Classifier:
                 indents.clear()
                 element = self._text(part, id(part) in heads)
                 if last is not None and found and self._goes_on(found[-1], element, last, part):
-                    text = join_lines([found[-1].text, element.text], self.compounds)
+                    text = join_lines([found[-1].text, element.text], self.vocabulary)
                     found[-1] = replace(found[-1], text=text)
                 else:
                     found.append(element)
@@ -91,11 +91,11 @@ class _Classifier:
         if not indents or left > indents[-1] + 0.8 * self.size:
             indents.append(left)
         kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(marker.style, Kind.LIST_ITEM)
-        text = join_lines(part.texts, self.compounds)
+        text = join_lines(part.texts, self.vocabulary)
         return Element(kind, text, part.box, level=len(indents), ordered=marker.ordered, marker=marker.text)
 
     def _text(self, part: Paragraph, is_heading: bool) -> Element:
-        text = join_lines((line.text for line in part.lines), self.compounds)
+        text = join_lines((line.text for line in part.lines), self.vocabulary)
         if part is self.title:
             return Element(Kind.TITLE, text, part.box)
         if id(part) in self.notes:

@@ -14,7 +14,7 @@ from warmwire.layout.blocks import Part, blocks
 from warmwire.layout.columns import Item, columns
 from warmwire.layout.furniture import furniture
 from warmwire.layout.grids import grid_tables
-from warmwire.layout.hyphens import compounds_of, join_lines
+from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph, paragraphs
 from warmwire.layout.rows import body_size
@@ -59,7 +59,7 @@ def structure(
     prose = [line for part in parts if isinstance(part, Paragraph) for line in part.lines]
     if sum(len(line.text) for line in prose) >= MIN_PROSE:
         size = body_size(prose)
-    body = blocks(parts, height, size, regions, rules, compounds_of([line.text for line in lines]))
+    body = blocks(parts, height, size, regions, rules, Vocabulary.of(line.text for line in lines))
     inner = [line for line in page.text if id(line) in labels]
     return [
         *_furniture(page.head, Kind.PAGE_HEADER),

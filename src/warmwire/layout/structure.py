@@ -48,7 +48,7 @@ def structure(
     ruled = grid_tables(flow, rules, size)
     tables = [*tables, *ruled]
     flow = _without(flow, [line for table in ruled for line in table.used])
-    page = furniture(flow, height, size, regions, rules)
+    page = furniture(flow, height, size, regions, rules, _boxes_of(tables))
     pictures = _pictures(regions, page.text, tables, width * height, size)
     labels = {id(line): picture for picture in pictures for line in page.text if _inside(line.box, picture)}
     items: list[Item] = [line for line in page.text if id(line) not in labels]
@@ -66,6 +66,10 @@ def structure(
         *_with_labels(body, inner, labels, size),
         *_furniture(page.foot, Kind.PAGE_FOOTER),
     ]
+
+
+def _boxes_of(tables: Sequence[Found]) -> list[Box]:
+    return [table.element.box for table in tables if table.element.box is not None]
 
 
 def _without(lines: Sequence[Line], used: Iterable[Line]) -> list[Line]:
@@ -86,7 +90,7 @@ def _pictures(
 ) -> list[Box]:
     """Figures that are pictures: hardly covered by text, no table, and each only once; `area` is the page's."""
     pictures: list[Box] = []
-    taken = [table.element.box for table in tables if table.element.box is not None]
+    taken = _boxes_of(tables)
     for region in sorted(regions, key=lambda region: -region.score):
         box = region.box
         if region.kind is not RegionKind.FIGURE or box.area <= 0 or box.area > 0.9 * area:

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warmwire.cli.ocr_engines import Engines
 from warmwire.documents.export import export
 from warmwire.documents.formats import Format
 from warmwire.documents.read import Reader
 from warmwire.documents.record import Route
 from warmwire.documents.source import open_source
+from warmwire.engines import Engines
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("cer", "order", "headings", "lists", "tables", "overall")

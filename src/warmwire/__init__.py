@@ -2,14 +2,17 @@
 
     import warmwire
 
+    doc = warmwire.read("scan.pdf")                # a PDF or a picture, read here
+    print(doc.markdown())
+
     with warmwire.dial() as engine:                # a host started with `warmwire serve pages`
         text = engine.recognize(image)             # (height, width, 3) uint8 RGB -> DocTags
 
     with warmwire.listen("/tmp/my.sock") as listener:
         listener.serve_forever(handler)            # anything with `name` and `generate(...)`
 
-The names here are those of the published `ipc` package in Python spelling. Names are loaded when they are first used,
-so importing the package costs nothing.
+Beside those for documents, the names here are those of the published `ipc` package in Python spelling. Names are
+loaded when they are first used, so importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -23,12 +26,14 @@ if TYPE_CHECKING:
     from warmwire.client.aio import AsyncClient
     from warmwire.client.engine import Engine, Local, Recognition, dial
     from warmwire.client.sync import Client
+    from warmwire.documents.result import Document
     from warmwire.host.listener import Listener, listen, serve
     from warmwire.models.base import Handler
     from warmwire.models.images import decode_image, image_attachment
+    from warmwire.reader import AsyncReader, Reader, read
     from warmwire.transport.conn import Conn
     from warmwire.transport.paths import default_addr
-    from warmwire.wire.errors import ErrorCode, WarmwireError
+    from warmwire.wire.errors import ErrorCode, InputError, UsageError, WarmwireError
     from warmwire.wire.messages import (
         FRAME_BLOB,
         FRAME_JSON,
@@ -54,12 +59,14 @@ _HOME = {
     "client.aio": ("AsyncClient",),
     "client.engine": ("Engine", "Local", "Recognition", "dial"),
     "client.sync": ("Client",),
+    "documents.result": ("Document",),
     "host.listener": ("Listener", "listen", "serve"),
     "models.base": ("Handler",),
     "models.images": ("decode_image", "image_attachment"),
+    "reader": ("AsyncReader", "Reader", "read"),
     "transport.conn": ("Conn",),
     "transport.paths": ("default_addr",),
-    "wire.errors": ("ErrorCode", "WarmwireError"),
+    "wire.errors": ("ErrorCode", "InputError", "UsageError", "WarmwireError"),
     "wire.messages": (
         "FRAME_BLOB",
         "FRAME_JSON",
@@ -91,24 +98,29 @@ __all__ = [
     "PROMPT_PAGE",
     "VERSION",
     "AsyncClient",
+    "AsyncReader",
     "Attachment",
     "Block",
     "Client",
     "Closer",
     "Conn",
+    "Document",
     "Engine",
     "ErrorCode",
     "Handler",
+    "InputError",
     "Listener",
     "Local",
     "Message",
     "OutBlock",
+    "Reader",
     "Recognition",
     "Request",
     "Response",
     "ResponseType",
     "StopReason",
     "Usage",
+    "UsageError",
     "WarmwireError",
     "decode_image",
     "default_addr",
@@ -116,6 +128,7 @@ __all__ = [
     "image_attachment",
     "image_block",
     "listen",
+    "read",
     "serve",
     "text_block",
 ]

@@ -18,7 +18,6 @@ import pytest
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
 from tests.support import COMMAND, kill
-from warmwire.cli.ocr_engines import Engines
 from warmwire.cli.ocr_run import Job, Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
 from warmwire.documents import read as read_module
@@ -26,6 +25,7 @@ from warmwire.documents.formats import Format
 from warmwire.documents.read import Options, Reader
 from warmwire.documents.record import PageRecord, Reading, Status
 from warmwire.documents.source import Image, open_source
+from warmwire.engines import Engines
 from warmwire.models.load import page_model
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

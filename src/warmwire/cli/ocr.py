@@ -55,11 +55,12 @@ def ocr(
     Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
     exit status is then 1 and the last lines name it.
     """
-    from warmwire.cli.ocr_engines import Engines
-    from warmwire.cli.ocr_run import Job, Targets, require_parts
+    from warmwire.cli.ocr_run import Job, Targets
     from warmwire.client import UsageError
     from warmwire.documents.pages import select_pages
+    from warmwire.documents.parts import require_parts
     from warmwire.documents.read import Options, Reader
+    from warmwire.engines import Engines
 
     require_parts()
     if force and threshold == 0:

@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -19,25 +18,17 @@ import typer
 from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.export import export
 from warmwire.documents.formats import SUFFIX, Format
+from warmwire.documents.output.save import write_file
 from warmwire.documents.pages import select_pages
 from warmwire.documents.read import Reader
 from warmwire.documents.record import PageRecord, Reading, Status
 from warmwire.documents.source import Source, open_source
-from warmwire.models.files import replacing, write_all
 from warmwire.models.textstream import printable
 
 _LOG: Final = logging.getLogger(__name__)
-_PARTS: Final = ("docling_core", "PIL", "pypdfium2")
 _STDOUT: Final = "-"
 _LONGEST: Final = 1000
 """Most characters of one line of news."""
-
-
-def require_parts() -> None:
-    """Raise UsageError where the extra `pages` is not installed."""
-    missing = [part for part in _PARTS if find_spec(part) is None]
-    if missing:
-        raise UsageError(f"reading documents needs {', '.join(missing)}: pip install 'warmwire[pages]'")
 
 
 def say(message: str) -> None:
@@ -85,10 +76,7 @@ class Targets:
             _print(self._between + data)
             self._between = b"\n"
             return
-        try:
-            _write(path, data)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+        write_file(path, data)
 
 
 def _print(data: bytes) -> None:
@@ -99,16 +87,6 @@ def _print(data: bytes) -> None:
         raise
     except OSError as error:
         raise WarmwireError(f"standard output cannot be written ({error.strerror or error})") from None
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees half of it; what is no ordinary file (a device, a pipe) is written to."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        write_all(file, data)
 
 
 def _names(files: Sequence[str], suffix: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from warmwire.client.grall import GrallClient, GrallStream
 from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
 from warmwire.client.sync import Client, Stream
 from warmwire.client.tasks import HostStatus
+from warmwire.models.files import replacing, write_all
 from warmwire.models.images import MAX_PIXELS, fit_scale, image_attachment
 from warmwire.models.pictures import PictureFile, decode_picture
 from warmwire.models.textstream import StopStrings
@@ -112,5 +113,7 @@ __all__ = [
     "fit_scale",
     "image_attachment",
     "image_block",
+    "replacing",
     "text_block",
+    "write_all",
 ]

@@ -46,7 +46,7 @@ class _Builder:
 
     def add_all(self) -> None:
         elements = self._page.elements
-        captions = _pair_captions(elements)
+        captions = pair_captions(elements)
         taken = {id(caption) for caption in captions.values()}
         for index, element in enumerate(elements):
             if element.kind is not Kind.LIST_ITEM:
@@ -120,7 +120,7 @@ def _clean(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _pair_captions(elements: list[Element]) -> dict[int, Element]:
+def pair_captions(elements: list[Element]) -> dict[int, Element]:
     """The caption of each table and picture that has one right before or after it, the nearer one first."""
     pairs = [
         (_gap(elements[index], caption), index, caption)

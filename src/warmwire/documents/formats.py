@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Final
 
 
@@ -23,3 +25,21 @@ SUFFIX: Final = {
     Format.DOCTAGS: ".dt",
     Format.TEXT: ".txt",
 }
+
+_SUFFIXES: Final = {suffix: form for form, suffix in SUFFIX.items()} | {
+    ".markdown": Format.MD,
+    ".htm": Format.HTML,
+    ".doctags": Format.DOCTAGS,
+    ".text": Format.TEXT,
+}
+
+
+def format_of(path: str | os.PathLike[str]) -> Format:
+    """The format that a file's suffix asks for. Raises UsageError for one that none has."""
+    from warmwire.client import UsageError
+
+    suffix = PurePath(path).suffix.lower()
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    said = f"the suffix {suffix}" if suffix else "no suffix"
+    raise UsageError(f"{os.fspath(path)}: {said} says no format; there are {', '.join(SUFFIX.values())}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Final
 
 from warmwire.client import InputError, PictureFile
 from warmwire.documents.source import Image, PageText
+from warmwire.layout.page import Box
 
 _FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP")
 
@@ -58,6 +60,14 @@ class ImagePage:
 
     def render(self, dpi: float) -> Image:
         return self._pixels
+
+    def cut(self, box: Box) -> Image:
+        height, width = self._pixels.shape[:2]
+        left, top = max(0, math.floor(box.left)), max(0, math.floor(box.top))
+        part = self._pixels[top : min(height, math.ceil(box.bottom)), left : min(width, math.ceil(box.right))]
+        if not part.size:
+            raise InputError("the part of the picture is empty")
+        return part
 
     def close(self) -> None:
         pass

@@ -14,6 +14,7 @@ import numpy as np
 
 from warmwire.client import InputError, fit_scale
 from warmwire.documents.source import Image, PageText
+from warmwire.layout.page import Box
 
 if TYPE_CHECKING:
     from warmwire.documents.pdf_frame import Frame
@@ -117,6 +118,17 @@ class PdfPage:
                 return pixels
             finally:
                 bitmap.close()
+
+    def cut(self, box: Box) -> Image:
+        import pypdfium2
+
+        from warmwire.documents.pdf_cut import cut_page
+
+        with LOCK:
+            try:
+                return cut_page(self._page, self._frame, box)
+            except pypdfium2.PdfiumError as error:
+                raise InputError(f"the page cannot be drawn ({error})") from None
 
     def close(self) -> None:
         with LOCK:

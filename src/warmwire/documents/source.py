@@ -57,6 +57,9 @@ class Page(Protocol):
     def render(self, dpi: float) -> Image:
         """The upright picture, at most `MAX_PIXELS`. A picture file has its own pixels whatever `dpi` says."""
 
+    def cut(self, box: Box) -> Image:
+        """The picture of a part of the page, at the resolution of what is drawn there."""
+
     def close(self) -> None:
         """Free what the page holds."""
 
@@ -86,7 +89,7 @@ def open_source(path: str, password: str = "") -> Source:
     """
     if path == "-":
         data = _read_all(sys.stdin.buffer, "standard input")
-        return _open("stdin", data, data[:1024], password)
+        return open_bytes("stdin", data, password)
     if not path:  # which would be the current directory
         raise InputError("a file name is empty; give a file")
     file = Path(path)
@@ -95,7 +98,7 @@ def open_source(path: str, password: str = "") -> Source:
             raise InputError(f"{path} is a directory; give the files in it")
         if file.is_fifo():  # what a shell makes of <(command); it can be read once only
             data = _read_all(file.open("rb"), path)
-            return _open(path, data, data[:1024], password)
+            return open_bytes(path, data, password)
         if file.exists() and not file.is_file():
             raise InputError(f"{path} is not a file")
         with file.open("rb") as stream:
@@ -105,6 +108,11 @@ def open_source(path: str, password: str = "") -> Source:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     return _open(path, file, head, password)
+
+
+def open_bytes(name: str, data: bytes, password: str = "") -> Source:
+    """Open a document that is in memory; `name` is what errors call it. Raises as `open_source`."""
+    return _open(name, data, data[:1024], password)
 
 
 def _read_all(stream: BinaryIO, name: str) -> bytes:

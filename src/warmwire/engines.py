@@ -1,16 +1,16 @@
-"""What `warmwire ocr` reads scanned pages with.
+"""What scanned pages are read with, for `warmwire ocr` and `warmwire.Reader` alike.
 
-Without `--socket` the model runs in worker processes of a private host, for the same reasons a host has them: a page
+Without a socket the model runs in worker processes of a private host, for the same reasons a host has them: a page
 that crashes it costs that page, its memory is bounded over a thousand pages, and several read at once.
 """
 
 from __future__ import annotations
 
+import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from warmwire.client import Engine, dial
+from warmwire.client import RemoteEngine, dial
 from warmwire.models.cpus import cores
 from warmwire.models.load import check_model, page_model
 
@@ -24,7 +24,7 @@ _MOST_JOBS: Final = 4
 class Engines:
     """Makes engines, and ends what they run on. Raises UsageError, InputError for a model that reads no pages."""
 
-    def __init__(self, socket: Path | None, model: str, jobs: int | None) -> None:
+    def __init__(self, socket: str | os.PathLike[str] | None, model: str, jobs: int | None) -> None:
         self._socket, self._model = socket, page_model(model)
         check_model(self._model)
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class Engines:
         several = socket is None and model == "pages"  # another model may take all memory and all cores for itself
         self.jobs = jobs or (max(1, min(_MOST_JOBS, cores() // 2)) if several else 1)
 
-    def connect(self) -> Engine:
+    def connect(self) -> RemoteEngine:
         """One more engine, of at most `jobs`. Raises what loading the model or dialling raises."""
         if self._socket is not None:
             return dial(self._socket)

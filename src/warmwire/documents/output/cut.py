@@ -1,0 +1,48 @@
+"""Pictures of pages and figures, from the file that was read: drawn when asked for, so that nothing is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmwire.client import InputError
+from warmwire.documents.record import ReadPage
+from warmwire.documents.source import Image, Page, Source
+from warmwire.layout.page import Box
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PilImage
+
+
+def draw(source: Source, read: ReadPage, dpi: float) -> PilImage:
+    """A page's picture. Raises InputError where the file no longer has this page."""
+    page = _same_page(source, read)
+    try:
+        return _picture(page.render(dpi))
+    finally:
+        page.close()
+
+
+def cut(source: Source, read: ReadPage, box: Box | None) -> PilImage:
+    """A part of a page, or all of it, at the resolution of what is drawn there. Raises InputError likewise."""
+    page = _same_page(source, read)
+    try:
+        return _picture(page.cut(box or Box(0.0, 0.0, *page.size)))
+    finally:
+        page.close()
+
+
+def _same_page(source: Source, read: ReadPage) -> Page:
+    """The page that was read: a file that has changed since has other pages, or none, at its number."""
+    if read.record.page > len(source):
+        raise InputError(f"{source.name} has changed since it was read: it has no page {read.record.page} now")
+    page = source.page(read.record.page - 1)
+    if page.size != (read.width, read.height):
+        page.close()
+        raise InputError(f"{source.name} has changed since it was read: page {read.record.page} has another size now")
+    return page
+
+
+def _picture(pixels: Image) -> PilImage:
+    from PIL import Image as Pil
+
+    return Pil.fromarray(pixels)

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from warmwire.layout.doctags import parse
+from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.structure import structure
 from warmwire.models.markov import Generation, load
 from warmwire.wire.errors import WarmwireError
 from warmwire.wire.frames import FrameReader, encode_frame, pour
@@ -232,11 +234,46 @@ def read_model(parts: Iterator[bytes]) -> tuple[list[Any], str]:
     return got, ended.replace(tempfile.gettempdir(), "").partition(": ")[0]
 
 
+def read_pages(parts: Iterator[bytes]) -> tuple[list[Any], str]:
+    """Bytes as a page, ten to a line, a rule or a figure: places on a grid, sizes, words."""
+    data = b"".join(parts)
+    lines, rules, regions = [], [], []
+    words = ("word", "2.", "12.50", "–", "Total", "some words that run on over the column", "a)", "*", "Yes")
+    for at in range(0, len(data) - 9, 10):
+        what, x, y, width, height, text, size, bold, mono, angle = data[at : at + 10]
+        box = Box(x * 3.0, y * 4.0, x * 3.0 + width - 5, y * 4.0 + (12.0 if height < 200 else height - 210.0))
+        if what < 40:
+            rules.append(Box(box.left, box.top, box.right, box.top + 1) if what % 2 else Box(x, y, x + 1, y + height))
+        elif what < 50:
+            regions.append(Region(RegionKind.FIGURE if what % 2 else RegionKind.TABLE, box))
+        else:
+            turn = 0.0 if angle < 250 else angle - 160.0
+            lines.append(
+                Line(
+                    box,
+                    words[text % len(words)],
+                    1.0,
+                    float(size % 16),
+                    bold > 200,
+                    True if mono > 250 else None,
+                    angle=turn,
+                )
+            )
+    skipped: list[str] = []
+    found = structure(lines, 800, 1000, regions=regions, rules=rules, skipped=skipped)
+    texts = [text for element in found for text in (element.text, element.marker)]
+    texts += [cell.text for element in found if element.table for cell in element.table.cells]
+    if skipped or sorted(" ".join(texts).split()) != sorted(" ".join(line.text for line in lines).split()):
+        raise Wrong(f"skipped {skipped}, words {sorted(' '.join(texts).split())}")
+    return [(element.kind, element.text) for element in found], "end"
+
+
 TARGETS: dict[str, tuple[list[bytes], Callable[[Iterator[bytes]], tuple[list[Any], str]]]] = {
     "frames": ([REQUEST, RESPONSE, CHAT], read_frames),
     "requests": ([REQUEST, REQUEST + CHAT, CHAT * 2], read_requests),
     "answers": ([RESPONSE], read_answer),
     "doctags": ([DOCTAGS.encode()], read_doctags),
+    "pages": ([random.Random(1).randbytes(900), bytes([60, 9, 9, 99, 9, 5, 10, 0, 0, 0] * 9)], read_pages),
     "commands": ([COMMANDS], read_commands),
     "events": ([EVENTS], read_events),
     "models": ([path.read_bytes() for path in sorted(GOLDEN.with_name("grall").glob("[!e]*.gril"))], read_model),

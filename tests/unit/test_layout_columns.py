@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts, words_of
 from warmwire.layout.columns import columns
 from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
@@ -151,3 +155,57 @@ def test_nothing_gives_nothing() -> None:
     assert structure([], WIDTH, HEIGHT) == []
     assert columns([], SIZE) == []
     assert columns([Element(Kind.PICTURE, box=Box(0, 0, 1, 1))], SIZE) != []
+
+
+def test_a_sideways_line_in_the_margin_cuts_no_paragraph() -> None:
+    stamp = replace(line(20, 60, "Archive 2031"), box=Box(20, 60, 34, 400), angle=-90.0)
+    found = structure([*lines(50, 100, PROSE), stamp], WIDTH, HEIGHT)
+    assert [(element.kind, element.text) for element in found] == [
+        (Kind.TEXT, " ".join(PROSE)),
+        (Kind.PAGE_FOOTER, "Archive 2031"),
+    ]
+
+
+def test_a_watermark_is_furniture() -> None:
+    mark = replace(line(100, 60, "DRAFT", 60), box=Box(100, 60, 500, 460), angle=-45.0)
+    found = structure([mark, *lines(50, 100, PROSE)], WIDTH, HEIGHT)
+    assert [(element.kind, element.text) for element in found] == [
+        (Kind.TEXT, " ".join(PROSE)),
+        (Kind.PAGE_FOOTER, "DRAFT"),
+    ]
+
+
+def test_a_stage_that_fails_is_named_and_costs_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("broken")
+
+    page = [*lines(50, 100, PROSE), *lines(320, 100, OTHER)]
+    names = {"grid_tables": "ruled tables", "furniture": "furniture", "columns": "columns", "paragraphs": "paragraphs"}
+    for name, stage in names.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(f"warmwire.layout.structure.{name}", fail)
+            skipped: list[str] = []
+            found = structure(page, WIDTH, HEIGHT, skipped=skipped)
+            assert skipped == [stage]
+            assert words_of(found) == sorted(" ".join((*PROSE, *OTHER)).split())
+
+
+def test_rows_that_share_no_white_are_no_table() -> None:
+    page = [
+        line(50 + shift + 180 * column, 100 + row * 15, "three small words here now")
+        for row, shift in enumerate((0, 70, 140, 30, 100, 10))
+        for column in range(2)
+    ]
+    skipped: list[str] = []
+    assert Kind.TABLE not in {element.kind for element in structure(page, WIDTH, HEIGHT, skipped=skipped)}
+    assert skipped == []
+
+
+def test_a_left_side_that_opens_the_page_leaves_nothing_behind() -> None:
+    """Two narrow lines under a wide paragraph, with a lone line beside the second."""
+    page = [*lines(50, 100, [" ".join(PROSE[:2]), " ".join(PROSE[:2]), "ends here."]), *lines(400, 160, ["aside", "x"])]
+    skipped: list[str] = []
+    assert words_of(structure(page, WIDTH, HEIGHT, skipped=skipped)) == sorted(
+        " ".join(one.text for one in page).split()
+    )
+    assert skipped == []

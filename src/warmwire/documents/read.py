@@ -187,6 +187,7 @@ class Reader:
         record.confidence = _number(report.get("confidence")) if page.elements else None
         record.turn = int(_number(report.get("turn")) or 0)
         record.lines, record.unread = (max(0, int(_number(report.get(key)) or 0)) for key in ("lines", "unread"))
+        record.skipped = _names(report.get("skipped"))
         if record.mostly_lost or (not page.elements and not is_even(image)):
             record.status, record.error = Status.FAILED, record.loss or "the model found nothing on the page"
 
@@ -235,7 +236,7 @@ def _structured(lines: list[Line], text: PageText, page: ReadPage) -> list[Eleme
     """The file's own lines as elements. Text that lies on its side is read upright and its boxes turned back."""
     width, height = (page.height, page.width) if text.turn % 180 else (page.width, page.height)
     regions = [Region(RegionKind.FIGURE, box) for box in text.figures]
-    elements = structure(lines, width, height, regions=regions, rules=text.rules)
+    elements = structure(lines, width, height, regions=regions, rules=text.rules, skipped=page.record.skipped)
     if text.turn:
         for element in elements:
             if element.box is not None:
@@ -269,6 +270,11 @@ def _size(elements: list[Element]) -> int:
 def _number(value: object) -> float | None:
     """A number a model reports, None if it is none."""
     return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _names(value: object) -> list[str]:
+    """Short names a model reports; anything else is none."""
+    return [name[:40] for name in value[:20] if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def is_even(image: Image) -> bool:

@@ -34,7 +34,8 @@ class PageRecord:
     `page` is its number in the file, from 1. `coverage` and `largest_image` are shares of the page from 0 to 1,
     `text_quality` and `confidence` (of the model, None without one) are from 0 to 1, `turn` is in degrees
     clockwise, `hidden_text` counts characters that nobody sees on the page. `lines` were read by a model, `unread`
-    ones were seen and could not be; both 0 where it does not say. `error` says what went wrong.
+    ones were seen and could not be; both 0 where it does not say. `skipped` names stages of the layout
+    that failed: the text is whole, its structure plainer. `error` says what went wrong.
     """
 
     page: int
@@ -52,6 +53,7 @@ class PageRecord:
     unread: int = 0
     seconds: float = 0.0
     error: str = ""
+    skipped: list[str] = field(default_factory=list)
 
     @property
     def loss(self) -> str:

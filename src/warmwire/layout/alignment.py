@@ -158,7 +158,7 @@ def _inner(group: list[_Row], size: float, count: int) -> tuple[int, int] | None
         if end > start and _wide(group[start:end]) > 2
     ]
     gaps, length, start = max(found, default=(0, 0, 0))
-    return (start, start + length) if gaps > count else None
+    return (start, start + length) if gaps > count and 0 < length < len(group) else None
 
 
 def _collisions(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> int:

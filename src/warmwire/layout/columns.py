@@ -114,6 +114,8 @@ def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float,
         return None
     above, below = list(above), list(below)
     _yield_opening(above, left, right, size)
+    if not left or not right:
+        return None
     _yield_section(left, right, below, size)
     if below:
         _yield_headings(left, right, below, size)

@@ -19,8 +19,8 @@ _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
 
 def size_of(line: Line) -> float:
-    """The line's font size, or its box's height where it has none."""
-    return line.size or line.box.height
+    """The line's font size, or its box's height where it has none; never nothing, for it divides lengths."""
+    return max(line.size or line.box.height, 1e-3)
 
 
 def body_size(lines: Iterable[Line]) -> float:

@@ -7,18 +7,22 @@ columns, columns into paragraphs, and these are told apart: headings, list items
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
 from warmwire.layout.alignment import aligned_table
 from warmwire.layout.blocks import Part, blocks
 from warmwire.layout.columns import Item, columns
-from warmwire.layout.furniture import furniture
+from warmwire.layout.furniture import Furniture, furniture
 from warmwire.layout.grids import grid_tables
+from warmwire.layout.guard import Guard
 from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph, paragraphs
 from warmwire.layout.rows import body_size
+from warmwire.layout.sane import sane_boxes, sane_lines, sane_regions
 from warmwire.layout.tables import Found
+from warmwire.layout.turned import apart_elements, level_lines
 
 MAX_PICTURE_TEXT = 0.25
 """A figure with more of its area under text is no picture: the layout model took text for one."""
@@ -35,41 +39,72 @@ def structure(
     regions: Sequence[Region] = (),
     rules: Sequence[Box] = (),
     tables: Sequence[Found] = (),
+    skipped: list[str] | None = None,
 ) -> list[Element]:
     """Give the page's elements in reading order; every word of `lines` is in exactly one of them.
 
     `regions` are a layout model's guesses or the file's own pictures (`RegionKind.FIGURE`). `rules` are ruling
     lines: thin boxes, one per straight stroke (the sides of a drawn rectangle count each). `tables` were found by
     other means, over some of these very lines. All lengths are in one unit, the origin is the top left corner.
+
+    Never raises for what the page holds: a stage that fails is left out where it failed, its text stays as plain
+    paragraphs, and its name is put into `skipped`.
     """
-    lines = [line for line in lines if line.text.strip()]
+    guard = Guard([] if skipped is None else skipped)
+    lines, stray = sane_lines(lines)
+    regions, rules = sane_regions(regions), sane_boxes(rules)
     size = body_size(lines)
     flow = _without(lines, [line for table in tables for line in table.used])
-    ruled = grid_tables(flow, rules, size)
+    ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     tables = [*tables, *ruled]
     flow = _without(flow, [line for table in ruled for line in table.used])
-    page = furniture(flow, height, size, regions, rules, _boxes_of(tables))
-    pictures = _pictures(regions, page.text, tables, width * height, size)
+    level, turned = level_lines(flow)
+    page = guard.run(
+        "furniture",
+        lambda: furniture(level, height, size, regions, rules, _boxes_of(tables)),
+        lambda: Furniture([], [], level),
+    )
+    pictures: list[Box] = guard.run(
+        "pictures", lambda: _pictures(regions, page.text, tables, width * height, size), list
+    )
     labels = {id(line): picture for picture in pictures for line in page.text if _inside(line.box, picture)}
     items: list[Item] = [line for line in page.text if id(line) not in labels]
     items += [table.element for table in tables]
     items += [Element(Kind.PICTURE, box=picture) for picture in pictures]
     seen = [region.box for region in regions if region.kind is RegionKind.TABLE and region.score >= 0.5]
-    parts = [part for column in columns(items, size, seen) for part in _parts(column, size)]
+    order = guard.run("columns", lambda: columns(items, size, seen), lambda: [sorted(items, key=_top)])
+    parts = [
+        part
+        for column in order
+        for part in guard.run("paragraphs", partial(_parts, column, size), partial(_plain_parts, column))
+    ]
     prose = [line for part in parts if isinstance(part, Paragraph) for line in part.lines]
     if sum(len(line.text) for line in prose) >= MIN_PROSE:
         size = body_size(prose)
-    body = blocks(parts, height, size, regions, rules, Vocabulary.of(line.text for line in lines))
+    words = Vocabulary.of(line.text for line in lines)
+    body = guard.run(
+        "blocks",
+        lambda: blocks(parts, height, size, regions, rules, words),
+        lambda: [_plain(part) for part in parts],
+    )
     inner = [line for line in page.text if id(line) in labels]
+    foot, apart = apart_elements(turned, width, height, size)
     return [
         *_furniture(page.head, Kind.PAGE_HEADER),
         *_with_labels(body, inner, labels, size),
+        *apart,
+        *(Element(Kind.TEXT, line.text.strip()) for line in stray),
         *_furniture(page.foot, Kind.PAGE_FOOTER),
+        *foot,
     ]
 
 
 def _boxes_of(tables: Sequence[Found]) -> list[Box]:
     return [table.element.box for table in tables if table.element.box is not None]
+
+
+def _top(item: Item) -> float:
+    return item.box.centre[1] if item.box is not None else 0.0
 
 
 def _without(lines: Sequence[Line], used: Iterable[Line]) -> list[Line]:
@@ -117,13 +152,29 @@ def _rows(found: Found) -> int:
     return found.element.table.rows if found.element.table is not None else 0
 
 
-def _parts(column: Sequence[Item], size: float) -> Iterator[Part]:
+def _parts(column: Sequence[Item], size: float) -> list[Part]:
     """A column's paragraphs and, between them, its tables and pictures."""
+    parts: list[Part] = []
     for is_line, items in groupby(column, key=lambda item: isinstance(item, Line)):
         if is_line:
-            yield from paragraphs([item for item in items if isinstance(item, Line)], size)
+            parts += paragraphs([item for item in items if isinstance(item, Line)], size)
         else:
-            yield from (item for item in items if isinstance(item, Element))
+            parts += [item for item in items if isinstance(item, Element)]
+    return parts
+
+
+def _plain_parts(column: Sequence[Item]) -> list[Part]:
+    """A column whose paragraphs cannot be told: each line for itself."""
+    return [Paragraph([item]) if isinstance(item, Line) else item for item in column]
+
+
+def _plain(part: Part) -> Element:
+    """A part that cannot be classified, as text."""
+    return (
+        Element(Kind.TEXT, join_lines(line.text for line in part.lines), part.box)
+        if isinstance(part, Paragraph)
+        else part
+    )
 
 
 def _with_labels(

@@ -80,18 +80,21 @@ class PageReader:
 
         `prompt` and `max_tokens` do not apply. The report has `confidence` (0 to 1, the mean over letters), `turn`
         (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, how many more lines were seen that are
-        in a script the recogniser does not know or too poor to read; none of their letters are given.
+        in a script the recogniser does not know or too poor to read; none of their letters are given. `skipped` names
+        the stages of the layout that failed, where some did.
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
         sight = self.look(image, cancelled)
+        skipped: list[str] = []
         if sight is not None:
-            for chunk in elements_of(sight):
+            for chunk in elements_of(sight, skipped):
                 if cancelled.is_set():
                     break
                 emit(write_elements(chunk, width, height))
         emit("</doctag>")
-        return sight.report() if sight is not None else {"confidence": 0.0, "turn": 0, "lines": 0}
+        report = sight.report() if sight is not None else {"confidence": 0.0, "turn": 0, "lines": 0}
+        return report | ({"skipped": skipped} if skipped else {})
 
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
         """Run the models over a page; None when cancelled meanwhile."""
@@ -165,11 +168,20 @@ class Sight:
         }
 
 
-def elements_of(sight: Sight) -> Iterator[list[Element]]:
-    """The page's elements in the frame of the image as it came, one by one; the items of a list together."""
+def elements_of(sight: Sight, skipped: list[str] | None = None) -> Iterator[list[Element]]:
+    """The page's elements in the frame of the image as it came, one by one; the items of a list together.
+
+    Stages of the layout that failed are named in `skipped`.
+    """
     frame = sight.frame
     elements = structure(
-        sight.lines, frame.width, frame.height, regions=sight.regions, rules=sight.rules, tables=sight.tables
+        sight.lines,
+        frame.width,
+        frame.height,
+        regions=sight.regions,
+        rules=sight.rules,
+        tables=sight.tables,
+        skipped=skipped,
     )
     for element in elements:
         element.box = frame.original(element.box) if element.box is not None else None

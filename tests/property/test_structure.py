@@ -1,0 +1,67 @@
+"""`structure` is total: whatever the page, no stage fails and every word comes once."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.layout_support import HEIGHT, WIDTH, words_of
+from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.structure import structure
+
+PLACES = st.one_of(
+    st.integers(-2, 40).map(lambda n: n * 15.0),  # so that edges meet
+    st.floats(-50, 900),
+    st.sampled_from([0.0, -1e9, 1e300, float("nan"), float("inf"), float("-inf")]),
+)
+EXTENTS = st.one_of(st.integers(-1, 20).map(lambda n: n * 15.0), st.floats(0, 300), st.just(0.0))
+TEXTS = st.sampled_from(
+    ["one", "2", "3.", "a) b", "Total", "12.50", "x y z", "–", "*", "A long line that runs on as prose does here", "is"]
+)
+
+
+@st.composite
+def boxes(draw: st.DrawFn) -> Box:
+    left, top = draw(PLACES), draw(PLACES)
+    return Box(left, top, left + draw(EXTENTS), top + draw(st.one_of(st.just(12.0), EXTENTS)))
+
+
+@st.composite
+def any_line(draw: st.DrawFn) -> Line:
+    size = draw(st.sampled_from([0.0, 8.0, 10.0, 10.0, 14.0, -3.0, float("nan"), float("inf")]))
+    bold, mono = draw(st.sampled_from([None, True, False])), draw(st.sampled_from([None, True, False]))
+    angle = draw(st.sampled_from([0.0, 0.0, 0.0, 45.0, 90.0, -90.0, 180.0, float("nan")]))
+    return Line(draw(boxes()), draw(TEXTS), 1.0, size, bold, mono, angle=angle)
+
+
+REGIONS = st.builds(Region, st.sampled_from(list(RegionKind)), boxes(), st.floats(0, 1))
+
+
+def check(lines: list[Line], rules: list[Box], regions: list[Region]) -> None:
+    skipped: list[str] = []
+    found = structure(lines, WIDTH, HEIGHT, regions=regions, rules=rules, skipped=skipped)
+    assert skipped == []
+    assert words_of(found) == sorted(" ".join(line.text for line in lines).split())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(any_line(), max_size=40), st.lists(boxes(), max_size=30), st.lists(REGIONS, max_size=5))
+def test_any_page_gives_its_words_once(lines: list[Line], rules: list[Box], regions: list[Region]) -> None:
+    check(lines, rules, regions)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_any_arrangement_of_cells_gives_its_words_once(seed: int) -> None:
+    rng = random.Random(seed)
+    step, pitch = rng.choice([30, 60, 110]), rng.choice([9, 13, 25])
+    cells = [(c, r) for c in range(600 // step) for r in range(25) if rng.random() < rng.choice([0.4, 0.9])]
+    words = ("ab", "12.5", "Some words", "–", "A cell of several words in it")
+    page = []
+    for c, r in cells:
+        text = rng.choice(words)
+        left, top = c * step + rng.choice([0, 0, 4]), 40 + r * pitch + rng.choice([0, 0, 2])
+        page.append(Line(Box(left, top, left + 5 * len(text), top + 12), text, 1.0, 10.0, rng.random() < 0.2))
+    check(page, [], [])

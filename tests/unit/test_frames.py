@@ -8,8 +8,9 @@ import pytest
 
 from tests.support import GOLDEN_REQUEST, GOLDEN_RESPONSE, frame, uvarint
 from warmwire.wire.errors import FrameTooLargeError, ProtocolError
-from warmwire.wire.frames import SCRATCH, FrameReader, encode_frame, encode_header
+from warmwire.wire.frames import FrameReader, encode_frame, encode_header
 from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON, MAX_FRAME
+from warmwire.wire.scratch import SCRATCH
 
 STREAMS = {
     "json": ([(1, b"{}")], b"\x02\x01{}"),

@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, Unpack, cast
+from typing import Any, Final, Self, Unpack, cast
 
-from warmwire.client.shared import BUSY, AskOptions, Reply, ask_request, ended_silently, unsent
+from warmwire.client.shared import BUSY, AskOptions, Deadline, Reply, ask_request, ended_silently, unsent
 from warmwire.client.tasks import (
     HostStatus,
     read_events_async,
@@ -34,34 +35,43 @@ from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, Rera
 class AsyncClient(AsyncClosing):
     """A connection to a host, opened when it is first needed; see `Client`."""
 
-    def __init__(self, addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> None:
+    def __init__(
+        self,
+        addr: str | os.PathLike[str] | None = None,
+        *,
+        wait: float = DIAL_WAIT,
+        timeout: float | None = None,
+    ) -> None:
+        Deadline(timeout)
         self._addr = addr
         self._wait = wait
+        self._timeout = timeout
         self._conn: _AsyncConn | None = None
         self._stream: AsyncStream | None = None
         self._sending = False
 
     async def connect(self) -> None:
         """Connect now. Raises DialError."""
-        if self._conn is None:
+        if self._conn is None or self._conn.closed:
             self._conn = _AsyncConn(await connect_async(self._addr, wait=self._wait))
 
     async def ask(self, prompt: str, **options: Unpack[AskOptions]) -> AsyncStream:
         """Send one prompt, with images, sound, tools and limits as `AskOptions` says; see `generate`."""
-        return await self.generate(ask_request(prompt, options))
+        return await self.generate(ask_request(prompt, options), timeout=options.get("timeout"))
 
-    async def generate(self, request: Request) -> AsyncStream:
+    async def generate(self, request: Request, *, timeout: float | None = None) -> AsyncStream:
         """Send a request; its answer is the stream. Raises as `Client.generate`."""
+        deadline = Deadline(self._timeout if timeout is None else timeout)
         if self._sending or (self._stream is not None and not self._stream.ended):
             raise UsageError(BUSY)
         self._sending = True
         try:
-            self._stream = AsyncStream(self, await self._send(request))
+            self._stream = AsyncStream(await self._send(request, deadline), deadline)
             return self._stream
         finally:
             self._sending = False
 
-    async def _send(self, request: Request) -> _AsyncConn:
+    async def _send(self, request: Request, deadline: Deadline) -> _AsyncConn:
         """Send a request; returns the connection that its answer comes on."""
         if self._conn is not None and ended_silently(self._conn.sock):
             self.close()  # its host has drained, say
@@ -70,16 +80,17 @@ class AsyncClient(AsyncClosing):
         conn = self._conn
         assert conn is not None
         try:
-            await conn.write_request(request)
+            async with asyncio.timeout(deadline.left()):
+                await conn.write_request(request)
         except OSError as error:
-            if (lost := unsent(error, closed=self._conn is not conn)) is not None:
-                self._drop(conn)
+            if (lost := unsent(error, deadline, conn.closed)) is not None:
+                conn.close()
                 raise lost from error
             if not fresh and ended_silently(conn.sock):
-                self._drop(conn)
-                return await self._send(request)
+                conn.close()
+                return await self._send(request, deadline)
         except BaseException:
-            self._drop(conn)
+            conn.close()
             raise
         return conn
 
@@ -91,12 +102,12 @@ class AsyncClient(AsyncClosing):
         Raises DialError when the host's model does not embed, InvalidRequestError for what it cannot.
         """
         request = EmbedRequest(list(texts), dimensions=dimensions, task=task)
-        return cast(EmbedResponse, await run_task_async(self._addr, request, self._wait))
+        return cast(EmbedResponse, await run_task_async(self._addr, request, self._wait, Deadline(self._timeout)))
 
     async def rerank(self, query: str, documents: Sequence[str], *, top_n: int | None = None) -> RerankResponse:
         """Documents ranked by how well they answer `query`, best first. Raises as `embed`."""
         request = RerankRequest(query, list(documents), top_n=top_n)
-        return cast(RerankResponse, await run_task_async(self._addr, request, self._wait))
+        return cast(RerankResponse, await run_task_async(self._addr, request, self._wait, Deadline(self._timeout)))
 
     def events(self) -> AsyncIterator[dict[str, Any]]:
         """What the host tells on its admin socket: capabilities, the state, then events. Raises DialError."""
@@ -118,19 +129,13 @@ class AsyncClient(AsyncClosing):
         if conn is not None:
             conn.close()
 
-    def _drop(self, conn: _AsyncConn) -> None:
-        if self._conn is conn:
-            self._conn = None
-        conn.close()
-
 
 class AsyncStream:
     """An answer under way; see `Stream`."""
 
-    def __init__(self, client: AsyncClient, conn: _AsyncConn) -> None:
-        self._client = client
+    def __init__(self, conn: _AsyncConn, deadline: Deadline) -> None:
         self._conn = conn
-        self._reply = Reply(conn.frames)
+        self._reply = Reply(conn.frames, deadline)
         self.answer = self._reply.answer
         self.ended = False
 
@@ -164,11 +169,13 @@ class AsyncStream:
         """The next block; None when the answer has ended."""
         reply, conn = self._reply, self._conn
         try:
+            if time.monotonic() > conn.turn_ends:
+                await conn.give_way()
             while (block := reply.next_block()) is None and not reply.answer.finished:
-                await conn.receive()
+                await conn.receive(reply.deadline.left())
         except BaseException as error:
             self.ended = True
-            self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
+            conn.close()  # also after an error frame: hosts differ in whether they go on from it
             if (failure := reply.failure(error)) is error:
                 raise
             raise failure from error
@@ -185,7 +192,13 @@ class AsyncStream:
             return
         self._reply.cancelled = True
         self.ended = True
-        self._client._drop(self._conn)
+        self._conn.close()
+
+
+_TURN: Final = 0.001
+"""Seconds for which a task may read what is there already before it lets the others of its loop run: where messages
+come faster than they are read, nothing else would ever make it wait. Four such readers, times the several rounds of a
+loop that a short request takes, then stay well below the 50 ms that a short request is promised."""
 
 
 class _AsyncConn:
@@ -198,7 +211,9 @@ class _AsyncConn:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.frames = FrameReader()
-        self._in_use = self._closed = False
+        self.closed = False
+        self.turn_ends = time.monotonic() + _TURN
+        self._in_use = False
 
     async def write_request(self, request: Request) -> None:
         loop = asyncio.get_running_loop()
@@ -206,17 +221,28 @@ class _AsyncConn:
             for piece in encode_request(request):
                 await loop.sock_sendall(self.sock, piece)
 
-    async def receive(self) -> None:
-        """Receive once into `frames`. Raises EOFError, ProtocolError, OSError."""
+    async def give_way(self) -> None:
+        """Let other tasks run."""
+        await asyncio.sleep(0)
+        self.turn_ends = time.monotonic() + _TURN
+
+    async def receive(self, timeout: float | None) -> None:
+        """Receive once into `frames`. Raises EOFError, ProtocolError, OSError, TimeoutError."""
         with self._using():
-            count = await asyncio.get_running_loop().sock_recv_into(self.sock, self.frames.get_buffer())
+            buffer = self.frames.get_buffer()
+            try:
+                count = self.sock.recv_into(buffer)
+            except BlockingIOError:
+                async with asyncio.timeout(timeout):
+                    count = await asyncio.get_running_loop().sock_recv_into(self.sock, buffer)
+                self.turn_ends = time.monotonic() + _TURN
         if not count:
             self.frames.receive_eof()
             raise EOFError("the host closed the connection")
         self.frames.buffer_updated(count)
 
     def close(self) -> None:
-        self._closed = True
+        self.closed = True
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -231,5 +257,5 @@ class _AsyncConn:
             yield
         finally:
             self._in_use = False
-            if self._closed:
+            if self.closed:
                 self.sock.close()

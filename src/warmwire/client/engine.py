@@ -10,10 +10,12 @@ import itertools
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from warmwire.client.shared import Deadline
 from warmwire.client.sync import Client
 from warmwire.models.base import Handler, PageModel
 from warmwire.models.images import Image, image_attachment
@@ -104,11 +106,14 @@ class _Engine(Closing, Engine):
 class Local(_Engine):
     """An engine over a handler in this process: the same pages without a socket.
 
-    A handler's own exception becomes an InternalError, as over the wire.
+    A handler's own exception becomes an InternalError, as over the wire. After `timeout` seconds it is told to stop as
+    by `cancel`; one that does not listen cannot be stopped in this process.
     """
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, *, timeout: float | None = None) -> None:
         super().__init__()
+        Deadline(timeout)
+        self._timeout = timeout
         self._model = PageModel(handler)
         self._cancelled = threading.Event()
         self._closed = False
@@ -132,9 +137,13 @@ class Local(_Engine):
         if self._closed:
             raise CancelledError("the engine is closed")
         self._cancelled.clear()
+        deadline = Deadline(self._timeout)
         try:
-            finish = self._model.generate(request, emit, self._cancelled)
+            with _after(self._timeout, self._cancelled.set):
+                finish = self._model.generate(request, emit, self._cancelled)
         except WarmwireError as error:
+            if isinstance(error, CancelledError) and deadline.passed:
+                raise deadline.error("".join(parts)) from None
             error.partial = "".join(parts)
             raise
         except Exception as error:
@@ -143,7 +152,7 @@ class Local(_Engine):
             raise InternalError(f"{type(error).__name__}: {error}", partial="".join(parts)) from error
         text = "".join(parts)
         if self._cancelled.is_set():
-            raise CancelledError("the page was cancelled", partial=text)
+            raise deadline.error(text) if deadline.passed else CancelledError("the page was cancelled", partial=text)
         return Recognition(text, self._model.name, finish.usage, finish.report or {}), finish.stop_reason
 
     def close(self) -> None:
@@ -154,6 +163,21 @@ class Local(_Engine):
     def cancel(self) -> None:
         """Give up the page under way in another thread: its `read` raises CancelledError when the handler stops."""
         self._cancelled.set()
+
+
+@contextmanager
+def _after(seconds: float | None, action: Callable[[], object]) -> Iterator[None]:
+    """Do something on another thread if the block takes longer than that."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, action)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class RemoteEngine(_Engine):
@@ -186,12 +210,15 @@ class RemoteEngine(_Engine):
         self._client.close()
 
 
-def dial(addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> RemoteEngine:
+def dial(
+    addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT, timeout: float | None = None
+) -> RemoteEngine:
     """An engine over the host at `addr`, or at the default address; waits up to `wait` seconds for it to be ready.
 
-    Raises DialError, or UsageError for a path no socket can have.
+    A page that is not there after `timeout` seconds, those in the host's queue included, is cancelled with
+    TimedOutError. Raises DialError, or UsageError for a path no socket can have.
     """
-    client = Client(addr, wait=wait)
+    client = Client(addr, wait=wait, timeout=timeout)
     client.connect()
     return RemoteEngine(client)
 

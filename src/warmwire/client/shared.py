@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from warmwire.models.audio import audio_attachment
 from warmwire.models.images import image_attachment
 from warmwire.models.pictures import load_picture
-from warmwire.wire.errors import CancelledError, ProtocolError, StreamLostError, WarmwireError
+from warmwire.wire.errors import (
+    CancelledError,
+    ProtocolError,
+    StreamLostError,
+    TimedOutError,
+    UsageError,
+    WarmwireError,
+)
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import Attachment, Block, Message, OutBlock, Request, Tool, text_block
 from warmwire.wire.response import Answer, decode_response
 
 _READ_FAILURES = (EOFError, OSError, ValueError, ProtocolError)
 """What reading a connection raises when it ends, breaks, or is closed by another thread."""
+
+_TICK = 0.001
+"""Seconds; 0 would be taken for "do not wait at all"."""
 
 BUSY = "another answer is under way on this connection; end it first, or use a second client"
 
@@ -39,6 +50,9 @@ class AskOptions(TypedDict, total=False):
     max_tokens: int | None
     temperature: float | None
     thinking: bool | None
+
+    timeout: float | None
+    """Most seconds until the answer is whole; instead of the client's own."""
 
 
 def ask_request(prompt: str, options: AskOptions) -> Request:
@@ -70,11 +84,39 @@ def _image_attachment(id: str, image: Any) -> Attachment:
     return image_attachment(id, load_picture(image) if isinstance(image, str | os.PathLike) else image)
 
 
+class Deadline:
+    """The moment at which an answer has to be whole; never, where `seconds` is None. Raises UsageError."""
+
+    def __init__(self, seconds: float | None) -> None:
+        if seconds is not None and not seconds > 0:
+            raise UsageError(f"a timeout is a number of seconds above 0, or None, not {seconds}")
+        self._seconds = seconds
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def left(self) -> float | None:
+        """Seconds until then, None for any number. Raises TimedOutError."""
+        if self._end is None:
+            return None
+        if self.passed:
+            raise self.error()
+        return max(self._end - time.monotonic(), _TICK)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it has come."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def error(self, partial: str = "") -> TimedOutError:
+        """What to raise when it has passed."""
+        return TimedOutError(f"the answer was not whole within {self._seconds:g} s and was cancelled", partial=partial)
+
+
 class Reply:
     """An answer as a connection's frames bring it. The I/O is the client's: it receives into `frames`."""
 
-    def __init__(self, frames: FrameReader) -> None:
+    def __init__(self, frames: FrameReader, deadline: Deadline) -> None:
         self._frames = frames
+        self.deadline = deadline
         self.answer = Answer()
         self.cancelled = False
 
@@ -92,6 +134,8 @@ class Reply:
         A host that died while it wrote a frame is as lost as one that died between two: only bytes that no host may
         send are a ProtocolError.
         """
+        if isinstance(error, TimeoutError | TimedOutError) and not self.cancelled:
+            return self.deadline.error(self.answer.text)
         if self.answer.finished or not isinstance(error, _READ_FAILURES):
             return error  # an error frame's, or not of the connection
         if self.cancelled:
@@ -102,13 +146,15 @@ class Reply:
         return StreamLostError("the host closed the connection before the answer ended", partial=self.answer.text)
 
 
-def unsent(error: OSError, closed: bool) -> WarmwireError | None:
+def unsent(error: OSError, deadline: Deadline, closed: bool) -> WarmwireError | None:
     """The error of a request that could not be sent, on a connection that this side has `closed` or not.
 
     None when the host has ended the connection: it may have said why, and that can be read.
     """
     if closed:
         return CancelledError("the client was closed while the request was being sent")
+    if isinstance(error, TimeoutError):
+        return deadline.error()
     if isinstance(error, BrokenPipeError | ConnectionResetError):
         return None
     return StreamLostError(f"the request could not be sent: {error.strerror}")

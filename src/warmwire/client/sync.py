@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack, cast
 
-from warmwire.client.shared import BUSY, AskOptions, Reply, ask_request, ended_silently, unsent
+from warmwire.client.shared import BUSY, AskOptions, Deadline, Reply, ask_request, ended_silently, unsent
 from warmwire.client.tasks import HostStatus, read_events, read_status, run_task, wait_ready
 from warmwire.transport.closing import Closing
 from warmwire.transport.conn import Conn
@@ -28,12 +28,21 @@ from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, Rera
 class Client(Closing):
     """A connection to a host, opened when it is first needed.
 
-    `addr` is a socket path, None the default address; `wait` is how long, in seconds, a host may take to be ready.
+    `addr` is a socket path, None the default address; `wait` is how long, in seconds, a host may take to be ready;
+    `timeout` is how long an answer may take to be whole, its time in the host's queue included, None for ever.
     """
 
-    def __init__(self, addr: str | os.PathLike[str] | None = None, *, wait: float = DIAL_WAIT) -> None:
+    def __init__(
+        self,
+        addr: str | os.PathLike[str] | None = None,
+        *,
+        wait: float = DIAL_WAIT,
+        timeout: float | None = None,
+    ) -> None:
+        Deadline(timeout)  # raises now what it would raise later
         self._addr = addr
         self._wait = wait
+        self._timeout = timeout
         self._conn: Conn | None = None
         self._stream: Stream | None = None
         self._lock = threading.Lock()  # over who may send, and over the end of a stream
@@ -41,31 +50,32 @@ class Client(Closing):
 
     def connect(self) -> None:
         """Connect now. Raises DialError."""
-        if self._conn is None:
+        if self._conn is None or self._conn.closed:
             self._conn = Conn(connect(self._addr, wait=self._wait))
 
     def ask(self, prompt: str, **options: Unpack[AskOptions]) -> Stream:
         """Send one prompt, with images, sound, tools and limits as `AskOptions` says; see `generate`."""
-        return self.generate(ask_request(prompt, options))
+        return self.generate(ask_request(prompt, options), timeout=options.get("timeout"))
 
-    def generate(self, request: Request) -> Stream:
-        """Send a request; its answer is the stream.
+    def generate(self, request: Request, *, timeout: float | None = None) -> Stream:
+        """Send a request; its answer is the stream. `timeout` counts instead of the client's own.
 
         Raises DialError when no host answers, InvalidRequestError and FrameTooLargeError for what the wire cannot
-        carry, UsageError while another answer is under way, StreamLostError when sending fails, CancelledError when
-        another thread closes the client meanwhile.
+        carry, UsageError while another answer is under way, StreamLostError when sending fails, TimedOutError,
+        CancelledError when another thread closes the client meanwhile.
         """
+        deadline = Deadline(self._timeout if timeout is None else timeout)
         with self._lock:
             if self._sending or (self._stream is not None and not self._stream.ended):
                 raise UsageError(BUSY)
             self._sending = True
         try:
-            self._stream = Stream(self, self._send(request))
+            self._stream = Stream(self._send(request, deadline), deadline, self._lock)
             return self._stream
         finally:
             self._sending = False
 
-    def _send(self, request: Request) -> Conn:
+    def _send(self, request: Request, deadline: Deadline) -> Conn:
         """Send a request; returns the connection that its answer comes on."""
         if self._conn is not None and ended_silently(self._conn.sock):
             self.close()  # its host has drained, say
@@ -74,16 +84,17 @@ class Client(Closing):
         conn = self._conn
         assert conn is not None
         try:
+            conn.sock.settimeout(deadline.left())
             conn.write_request(request)
         except OSError as error:
-            if (lost := unsent(error, closed=self._conn is not conn)) is not None:
-                self._drop(conn)
+            if (lost := unsent(error, deadline, conn.closed)) is not None:
+                conn.close()
                 raise lost from error
             if not fresh and ended_silently(conn.sock):
-                self._drop(conn)
-                return self._send(request)
+                conn.close()
+                return self._send(request, deadline)
         except BaseException:
-            self._drop(conn)
+            conn.close()
             raise
         return conn
 
@@ -93,12 +104,12 @@ class Client(Closing):
         Raises DialError when the host's model does not embed, InvalidRequestError for what it cannot.
         """
         request = EmbedRequest(list(texts), dimensions=dimensions, task=task)
-        return cast(EmbedResponse, run_task(self._addr, request, self._wait))
+        return cast(EmbedResponse, run_task(self._addr, request, self._wait, Deadline(self._timeout)))
 
     def rerank(self, query: str, documents: Sequence[str], *, top_n: int | None = None) -> RerankResponse:
         """Documents ranked by how well they answer `query`, best first. Raises as `embed`."""
         request = RerankRequest(query, list(documents), top_n=top_n)
-        return cast(RerankResponse, run_task(self._addr, request, self._wait))
+        return cast(RerankResponse, run_task(self._addr, request, self._wait, Deadline(self._timeout)))
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What the host tells on its admin socket: capabilities, the state, then events. Raises DialError."""
@@ -120,11 +131,6 @@ class Client(Closing):
         if conn is not None:
             conn.close()
 
-    def _drop(self, conn: Conn) -> None:
-        if self._conn is conn:
-            self._conn = None
-        conn.close()
-
 
 class Stream:
     """An answer under way: iterate for its text deltas, or over `blocks()` for everything.
@@ -133,10 +139,10 @@ class Stream:
     the text so far as `.partial`. `cancel` may be called from any thread.
     """
 
-    def __init__(self, client: Client, conn: Conn) -> None:
-        self._client = client
+    def __init__(self, conn: Conn, deadline: Deadline, lock: threading.Lock) -> None:
         self._conn = conn
-        self._reply = Reply(conn.frames)
+        self._lock = lock  # the client's; the client itself is not held, since it holds the stream
+        self._reply = Reply(conn.frames, deadline)
         self.answer = self._reply.answer
         self.ended = False
 
@@ -159,7 +165,7 @@ class Stream:
         """Every block: text, thinking, tool_use, and kinds that are not known yet.
 
         Like iterating, it raises the error of an error frame, StreamLostError when the connection ends early,
-        ProtocolError for what is no answer, CancelledError after `cancel`.
+        ProtocolError for what is no answer, TimedOutError, CancelledError after `cancel`.
         """
         return iter(self._next_block, None)
 
@@ -174,10 +180,12 @@ class Stream:
         reply, conn = self._reply, self._conn
         try:
             while (block := reply.next_block()) is None and not reply.answer.finished:
+                if (left := reply.deadline.left()) is not None:
+                    conn.sock.settimeout(left)
                 conn.receive()
         except BaseException as error:
             self.ended = True
-            self._client._drop(conn)  # also after an error frame: hosts differ in whether they go on from it
+            conn.close()  # also after an error frame: hosts differ in whether they go on from it
             if (failure := reply.failure(error)) is error:
                 raise
             raise failure from error
@@ -187,9 +195,9 @@ class Stream:
 
     def cancel(self) -> None:
         """Give the answer up: the connection is closed, which tells the host. Does nothing once it has ended."""
-        with self._client._lock:
+        with self._lock:
             if self.ended:
                 return  # the connection may carry the next answer by now
             self._reply.cancelled = True
             self.ended = True
-            self._client._drop(self._conn)
+            self._conn.close()

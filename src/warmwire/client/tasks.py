@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from warmwire.client.shared import Deadline
 from warmwire.transport.dial import START, connect, connect_async
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status, decode_status
@@ -52,8 +53,11 @@ class HostStatus(msgspec.Struct):
     activity: dict[str, Any] | None = None
 
 
-def run_task(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
-    """Send one request to the surface of its kind. Raises DialError, StreamLostError, and the host's own errors."""
+def run_task(addr: Addr, request: TaskRequest, wait: float, deadline: Deadline) -> TaskResponse:
+    """Send one request to the surface of its kind.
+
+    Raises DialError, StreamLostError, TimedOutError, and the host's own errors.
+    """
     surface = _surface(request)
     try:
         sock = _connect(addr, surface, 0)
@@ -63,13 +67,15 @@ def run_task(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
         sock = _connect(addr, surface, wait)
     with sock:
         try:
-            sock.sendall(encode_line(request))
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # a refusal is there to be read
-        return _response(next(_lines(sock), None))
+            sock.settimeout(deadline.left())
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a refusal is there to be read
+                sock.sendall(encode_line(request))
+            return _response(next(_lines(sock, deadline), None))
+        except TimeoutError:
+            raise deadline.error() from None
 
 
-async def run_task_async(addr: Addr, request: TaskRequest, wait: float) -> TaskResponse:
+async def run_task_async(addr: Addr, request: TaskRequest, wait: float, deadline: Deadline) -> TaskResponse:
     """`run_task` for an event loop."""
     surface = _surface(request)
     try:
@@ -80,10 +86,12 @@ async def run_task_async(addr: Addr, request: TaskRequest, wait: float) -> TaskR
         sock = await _connect_async(addr, surface, wait)
     with sock:
         try:
-            await asyncio.get_running_loop().sock_sendall(sock, encode_line(request))
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-        return _response(await anext(_lines_async(sock), None))
+            async with asyncio.timeout(deadline.left()):
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    await asyncio.get_running_loop().sock_sendall(sock, encode_line(request))
+                return _response(await anext(_lines_async(sock), None))
+        except TimeoutError:
+            raise deadline.error() from None
 
 
 def read_events(addr: Addr, wait: float) -> Iterator[dict[str, Any]]:
@@ -188,11 +196,13 @@ def _refuse_unable(status: HostStatus, request: TaskRequest) -> None:
         raise RerankUnsupportedError(f"the host's model ({names}) does not rerank; serve a reranker")
 
 
-def _lines(sock: socket.socket) -> Iterator[bytes]:
+def _lines(sock: socket.socket, deadline: Deadline | None = None) -> Iterator[bytes]:
     reader = LineReader()
     while True:
         while (line := reader.next_line()) is not None:
             yield line
+        if deadline is not None and (left := deadline.left()) is not None:
+            sock.settimeout(left)
         try:
             count = sock.recv_into(reader.get_buffer())
         except ConnectionResetError:
@@ -207,6 +217,7 @@ async def _lines_async(sock: socket.socket) -> AsyncIterator[bytes]:
     while True:
         while (line := reader.next_line()) is not None:
             yield line
+        await asyncio.sleep(0)  # receiving what is there already lets nobody else run
         try:
             count = await loop.sock_recv_into(sock, reader.get_buffer())
         except ConnectionResetError:

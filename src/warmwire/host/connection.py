@@ -42,6 +42,9 @@ _LINGER: Final = 2.0
 """Seconds for which input is read and thrown away after a fatal error: closing with input unread would make the
 client's next write fail before it has read the error frame."""
 
+_SCRAP: Final = memoryview(bytearray(64 << 10))
+"""Where input goes once it is no longer read, of every connection."""
+
 
 class RequestSource(Protocol[R_co]):
     """The sans-I/O reader of one wire."""
@@ -79,8 +82,9 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._terminated = False
         self._transport: asyncio.Transport
         self._answer: asyncio.Task[None] | None = None
-        self._scrap: memoryview | None = None  # where input goes once it is no longer read
+        self._reading = True
         self._stall: asyncio.TimerHandle | None = None
+        self._lingering: asyncio.TimerHandle | None = None
         self._written = 0
         self._drained = asyncio.Event()
         self._drained.set()
@@ -103,8 +107,9 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     def connection_lost(self, exc: Exception | None) -> None:
         self._host.hangups.remove(self._fd, self.drop)
         self._cancel()
-        if self._stall is not None:
-            self._stall.cancel()
+        for timer in (self._stall, self._lingering):
+            if timer is not None:
+                timer.cancel()
         self._drained.set()
         self._abandon()
         self._host.forget(self)
@@ -133,15 +138,15 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     # ------------------------------------------------------------------ reading
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._reader.get_buffer() if self._scrap is None else self._scrap
+        return self._reader.get_buffer() if self._reading else _SCRAP
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._scrap is None:
+        if self._reading:
             self._reader.buffer_updated(nbytes)
             self._advance()
 
     def eof_received(self) -> bool:
-        if self._scrap is None:
+        if self._reading:
             try:
                 self._reader.receive_eof()
             except WarmwireError as error:
@@ -165,7 +170,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     def _fail(self, error: WarmwireError) -> None:
         """Answer what cannot be read on, and close gently."""
-        self._scrap = memoryview(bytearray(64 << 10))
+        self._reading = False
         self.send(self.error(self._reader.request_id, error.code, str(error)))
         record("request_unreadable", logging.WARNING, surface=self.surface, code=error.code)
         self._abandon()
@@ -179,7 +184,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     def _linger(self) -> None:
         if not self._transport.is_closing():
             self._transport.write_eof()
-            asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
+            self._lingering = asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
 
     # ------------------------------------------------------------------ answering
 
@@ -199,7 +204,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             self._host.hangups.remove(self._fd, self.drop)
             self._answer = None
         if not keep:
-            self._scrap = memoryview(bytearray(64 << 10))
+            self._reading = False
             self._linger()
         if not self._transport.is_closing():
             self._transport.resume_reading()

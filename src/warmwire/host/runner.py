@@ -115,7 +115,7 @@ class ThreadRunner:
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
-            future.add_done_callback(lambda done: done.exception())  # nobody waits for it any more
+            future.add_done_callback(_forget)
             raise
         finally:
             cancelled.set()
@@ -123,6 +123,12 @@ class ThreadRunner:
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _forget(future: asyncio.Future[Any]) -> None:
+    """Nobody waits for it any more, so what it raises is nobody's."""
+    if not future.cancelled():
+        future.exception()
 
 
 class _Gatherer:

@@ -25,6 +25,7 @@ class Conn(Closing):
         self.sock = sock
         self.frames = FrameReader()
         self.requests = RequestReader(frames=self.frames)
+        self.closed = False
         self._writing = threading.Lock()
 
     def read_frame(self) -> Frame:
@@ -33,7 +34,6 @@ class Conn(Closing):
         Raises EOFError when the peer has closed between two frames, ProtocolError when it closed inside one or broke
         the framing, OSError as the socket does.
         """
-        self.frames.open_blob = bytearray
         while (frame := self.frames.next_frame()) is None:
             self.receive()
         return frame
@@ -90,6 +90,7 @@ class Conn(Closing):
 
     def close(self) -> None:
         """Close the connection; a read or write under way in another thread fails. May be called twice."""
+        self.closed = True
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:

@@ -18,6 +18,7 @@
     ├── TruncatedError                the answer ran into `max_tokens`
     ├── StreamLostError               the connection ended before the answer did
     ├── CancelledError                this side gave the request up
+    ├── TimedOutError                 the answer was not whole in the time it was given, and was cancelled
     ├── DialError                     nobody answers at an address
     └── ListenError                   an address cannot be served
 
@@ -136,6 +137,10 @@ class CancelledError(WarmwireError):
     """This side gave the request up; `partial` is the answer so far."""
 
     exit_status = 130
+
+
+class TimedOutError(WarmwireError):
+    """The answer was not whole in the time that this side gave it, and was cancelled; `partial` is what had come."""
 
 
 class DialError(WarmwireError):

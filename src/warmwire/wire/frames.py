@@ -2,9 +2,9 @@
 
 `FrameReader` is sans-I/O. The shell asks `get_buffer()` where the next bytes belong, receives into that view, says
 `buffer_updated(n)` and then takes frames with `next_frame()` until it returns None. A small frame passes through a
-scratch buffer; the payload of a large one is received straight into its final buffer, which for blobs the caller
-supplies. Lengths are checked before anything is allocated. After a `ProtocolError` the position in the stream is lost
-and the reader must be thrown away.
+scratch buffer, which the reader has only while there is something in it; the payload of a large one is received
+straight into its final buffer, which for blobs the caller supplies. Lengths are checked before anything is allocated.
+After a `ProtocolError` the position in the stream is lost and the reader must be thrown away.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, TypeVar
 
 from warmwire.wire.errors import FrameTooLargeError, ProtocolError
 from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON, MAX_FRAME
+from warmwire.wire.scratch import give_back, lend
 
 T = TypeVar("T")
 
 MAX_VARINT = 5
 """Most bytes of a frame's length."""
 
-SCRATCH = 256 << 10
-"""Bytes received at a time while no large payload is under way."""
-
 _FIRST_CHUNK = 1 << 20
 """A JSON payload's buffer starts with at most this and doubles, so that a length alone costs nothing."""
+
+_NOTHING = bytearray()
 
 
 Frame = tuple[int, Any]
@@ -75,9 +75,9 @@ class FrameReader:
     that many bytes for its payload; it may raise `ProtocolError` to refuse. Without it blobs land in bytearrays.
     """
 
-    def __init__(self, open_blob: Callable[[int], Any] | None = None) -> None:
-        self.open_blob: Callable[[int], Any] = open_blob or bytearray
-        self._scratch = bytearray(SCRATCH)
+    def __init__(self, open_blob: Callable[[int], Any] = bytearray) -> None:
+        self._open_blob = open_blob
+        self._scratch = _NOTHING
         self._view = memoryview(self._scratch)
         self._start = self._end = 0
         # The large payload under way: its frame type, its length, its buffer, and how much of that is filled.
@@ -92,8 +92,9 @@ class FrameReader:
             if self._filled == len(self._target):
                 self._grow()
             return self._target[self._filled :]
-        if self._start == self._end:
-            self._start = self._end = 0
+        if self._scratch is _NOTHING:
+            self._scratch = lend()
+            self._view = memoryview(self._scratch)
         elif self._start and self._end > len(self._scratch) // 2:
             rest = self._view[self._start : self._end].tobytes()
             self._scratch[: len(rest)] = rest
@@ -119,12 +120,21 @@ class FrameReader:
         if self._start < self._end:
             raise ProtocolError("malformed frame: ended inside the frame")
 
-    def next_frame(self) -> Frame | None:
-        """The next complete frame, or None when more bytes are needed. Raises ProtocolError."""
+    @property
+    def in_frame(self) -> bool:
+        """Whether bytes of a frame have been received that is not whole."""
+        return self._target is not None or self._start < self._end
+
+    def next_frame(self, open_blob: Callable[[int], Any] | None = None) -> Frame | None:
+        """The next complete frame, or None when more bytes are needed. Raises ProtocolError.
+
+        `open_blob` counts for this call: whoever owns a reader can be asked for buffers without being held by it.
+        """
         if self._target is not None:
             return self._finish_large()
         scratch, at, end = self._scratch, self._start, self._end
         if at == end:
+            self._give_back()
             return None
         length, at = scratch[at], at + 1
         if length >= 0x80:
@@ -142,7 +152,15 @@ class FrameReader:
         if kind == FRAME_JSON and stop <= end:
             self._start = stop
             return kind, bytes(self._view[at:stop])
-        return self._start_payload(kind, length, at)
+        return self._start_payload(kind, length, at, open_blob or self._open_blob)
+
+    def _give_back(self) -> None:
+        """Everything in the scratch buffer has been used."""
+        if self._scratch is not _NOTHING:
+            give_back(self._scratch)
+            self._scratch = _NOTHING
+            self._view = memoryview(_NOTHING)
+            self._start = self._end = 0
 
     def _long_length(self, at: int) -> tuple[int, int]:
         """A length of several bytes and the place after it; the place is 0 when bytes are missing."""
@@ -156,11 +174,11 @@ class FrameReader:
                 return value, at + i + 1
         raise ProtocolError(f"malformed frame: length does not end within {MAX_VARINT} bytes")
 
-    def _start_payload(self, kind: int, length: int, at: int) -> Frame | None:
+    def _start_payload(self, kind: int, length: int, at: int, open_blob: Callable[[int], Any]) -> Frame | None:
         if kind == FRAME_JSON and length <= len(self._scratch) // 2:
             return None  # it fits the scratch buffer: wait there
         if kind == FRAME_BLOB:
-            self._payload = self.open_blob(length)
+            self._payload = open_blob(length)
         else:
             self._payload = bytearray(min(length, _FIRST_CHUNK))
         target = memoryview(self._payload).cast("B")
@@ -168,6 +186,8 @@ class FrameReader:
         target[:have] = self._view[at : at + have]
         self._start = at + have
         self._kind, self._length, self._filled, self._target = kind, length, have, target
+        if self._start == self._end:
+            self._give_back()
         return self._finish_large()
 
     def _grow(self) -> None:
@@ -179,5 +199,10 @@ class FrameReader:
     def _finish_large(self) -> Frame | None:
         if self._filled < self._length:
             return None
-        payload, self._payload, self._target = self._payload, None, None
+        payload = self._payload
+        self.drop_payload()
         return self._kind, payload
+
+    def drop_payload(self) -> None:
+        """Hold no buffer of a large payload any more; in the middle of one, nothing more can be read."""
+        self._payload = self._target = None

@@ -11,8 +11,9 @@ from typing import Final
 from warmwire.wire.errors import FrameTooLargeError
 from warmwire.wire.frames import pour
 from warmwire.wire.messages import MAX_FRAME
+from warmwire.wire.scratch import SCRATCH, give_back, lend
 
-_FIRST: Final = 64 << 10
+_NOTHING: Final = bytearray()
 
 
 class LineReader:
@@ -20,16 +21,14 @@ class LineReader:
 
     def __init__(self, cap: int = MAX_FRAME) -> None:
         self._cap = cap
-        self._buffer = bytearray(_FIRST)
+        self._buffer = _NOTHING
         self._start = self._searched = self._end = 0
         self._at_eof = False
 
     def get_buffer(self) -> memoryview:
         """Where the next bytes belong: a writable view, never empty."""
-        if self._start == self._end:
-            self._start = self._searched = self._end = 0
-            if len(self._buffer) > _FIRST:  # a connection that sent one long line must not hold its memory for ever
-                self._buffer = bytearray(_FIRST)
+        if self._buffer is _NOTHING:
+            self._buffer = lend()
         elif self._end == len(self._buffer):
             rest = self._buffer[self._start : self._end]
             if self._start < len(self._buffer) // 2:
@@ -51,10 +50,18 @@ class LineReader:
         """Say that the peer will send nothing more: what is left is the last line."""
         self._at_eof = True
 
+    @property
+    def in_line(self) -> bool:
+        """Whether bytes of a line have been received that is not whole."""
+        return self._start < self._end
+
     def next_line(self) -> bytes | None:
         """The next whole line, or None when more bytes are needed. Raises FrameTooLargeError."""
+        if self._start == self._end:
+            self._give_back()
+            return None
         at = self._buffer.find(b"\n", self._searched, self._end)
-        if at < 0 and not (self._at_eof and self._start < self._end):
+        if at < 0 and not self._at_eof:
             self._searched = self._end
             if self._end - self._start > self._cap:
                 raise FrameTooLargeError(f"line exceeds {self._cap} byte cap")
@@ -65,3 +72,10 @@ class LineReader:
         line = bytes(memoryview(self._buffer)[self._start : stop])
         self._start = self._searched = stop if at < 0 else at + 1
         return line
+
+    def _give_back(self) -> None:
+        """Everything has been used; the memory of one long line is not held for ever."""
+        if len(self._buffer) == SCRATCH:
+            give_back(self._buffer)
+        self._buffer = _NOTHING
+        self._start = self._searched = self._end = 0

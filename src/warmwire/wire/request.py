@@ -175,6 +175,11 @@ class RequestReader:
         self._budget = 0
 
     @property
+    def unfinished(self) -> bool:
+        """Whether a part of a request has been received, and not all of it."""
+        return self._request is not None or self._frames.in_frame
+
+    @property
     def request_id(self) -> str:
         """The id of the request being read, "" before its JSON has been decoded."""
         return self._request.id if self._request else ""
@@ -194,8 +199,7 @@ class RequestReader:
 
         Raises ProtocolError, WireVersionError or InvalidRequestError; the connection must then be closed.
         """
-        self._frames.open_blob = self.open_blob  # a connection may have been read frame by frame until now
-        while (frame := self._frames.next_frame()) is not None:
+        while (frame := self._frames.next_frame(self._open_blob)) is not None:
             kind, payload = frame
             if self._request is None:
                 if kind != FRAME_JSON:
@@ -244,7 +248,7 @@ class RequestReader:
         self._budget -= descriptor.len
         self._announced = descriptor
 
-    def open_blob(self, length: int) -> Any:
+    def _open_blob(self, length: int) -> Any:
         """The buffer for the blob frame whose header has been read. Raises ProtocolError where none may come."""
         if self._request is None:
             raise ProtocolError("a blob frame arrived where a request was expected")
@@ -261,4 +265,6 @@ class RequestReader:
     def abandon(self) -> Request | None:
         """Give up the request being read, if any: returns it with the buffers that it has been given so far."""
         request, self._request = self._request, None
+        self._waiting = {}
+        self._frames.drop_payload()
         return request

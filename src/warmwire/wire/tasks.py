@@ -155,6 +155,11 @@ class TaskReader:
         self.buffer_updated = self._lines.buffer_updated
         self.receive_eof = self._lines.receive_eof
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether a part of a line has been received, and not all of it."""
+        return self._lines.in_line
+
     def next_request(self) -> TaskRequest | None:
         """The next request, or None when more bytes are needed.
 

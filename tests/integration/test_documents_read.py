@@ -27,7 +27,7 @@ from warmwire.documents.source import Image, open_source
 from warmwire.layout.page import Element, Kind
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
-SCANS = [2, 3, 4, 7, 8, 9]
+SCANS = [2, 3, 4, 7, 9]
 """The pages of routes.pdf that go to the model."""
 
 

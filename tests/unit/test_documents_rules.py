@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from warmwire.client import UsageError
 from warmwire.documents.pages import select_pages
+from warmwire.documents.prints import is_print
 from warmwire.documents.quality import TRUSTED, text_quality
 from warmwire.documents.record import Route
 from warmwire.documents.route import route
@@ -22,17 +24,53 @@ def test_each_page_is_routed_for_its_own_reason() -> None:
     source = open_source(str(DATA / "routes.pdf"))
     decisions = [route(source.page(index).text()) for index in range(len(source))]
     assert [decision[0].value for decision in decisions] == [
-        "file", "model", "model", "model", "file", "file", "model", "model", "model",
+        "file", "model", "model", "model", "file", "file", "model", "file", "model",
     ]  # fmt: skip
     for index, words in (
         (0, "covers 13%"),
-        (1, "no line"),
+        (1, "no visible text"),
         (2, "1 line"),
         (3, "hidden"),
         (5, "nothing"),
         (6, "trusted"),
     ):
         assert words in decisions[index][1]
+
+
+def test_little_text_is_enough_where_it_is_all_there_is() -> None:
+    source = open_source(str(DATA / "short.pdf"))
+    decisions = [route(source.page(index).text()) for index in range(len(source))]
+    assert [decision[0].value for decision in decisions] == ["file", "file", "model", "model"]
+    assert "picture of print" in decisions[2][1]
+    assert "curves may be letters" in decisions[3][1]
+
+
+def test_margins_and_marks_neither_turn_a_page_nor_send_it_away() -> None:
+    source = open_source(str(DATA / "angles.pdf"))
+    for index, angle, words in ((0, -90, "Sent to"), (1, -90, "Sent to"), (2, -45, "DRAFT"), (3, 0, "Turned around")):
+        text = source.page(index).text()
+        assert (route(text)[0], text.turn) == (Route.FILE, 0)
+        (line,) = [line for line in text.lines if line.text.startswith(words)]
+        assert line.angle == angle
+        assert all(other.angle == 0 for other in text.lines if other is not line)
+
+
+def test_letters_one_below_the_other_are_a_line() -> None:
+    lines = open_source(str(DATA / "downwards.pdf")).page(0).text().lines
+    assert [line.text for line in lines] == ["港務局の書記は", "船を数えた", "港の日誌", "三", "四月"]
+    assert all(line.angle == 0 for line in lines)
+
+
+def test_print_is_told_from_photos() -> None:
+    page = np.full((240, 240, 3), 245, np.uint8)
+    page[::12, 20:220:3] = page[1::12, 21:220:3] = 30
+    assert is_print(page)
+    assert not is_print(np.full((240, 240, 3), 250, np.uint8))
+    ramp = np.linspace(0, 255, 240).astype(np.uint8)
+    photo = np.stack([ramp[np.newaxis, :].repeat(240, 0)] * 3, axis=2)
+    photo[100:140, 60:180] = photo[100:140, 60:180] // 3
+    assert not is_print(photo)
+    assert not is_print(np.zeros((3, 3, 3), np.uint8))
 
 
 def test_a_font_without_meaning_goes_to_the_model() -> None:
@@ -45,7 +83,9 @@ def test_force_and_threshold_overrule() -> None:
     full, scan = PageText(lines=[Line(Box(0, 0, 1, 1), "x")], coverage=0.4), PageText(largest_image=1.0)
     assert route(full, force=True) == (Route.MODEL, "forced")
     assert route(scan, threshold=0)[0] is Route.FILE
-    assert route(full, threshold=0.5)[0] is Route.MODEL
+    part = PageText(lines=full.lines, coverage=0.4, largest_image=0.5, printed=0.5)
+    assert route(part, threshold=0.5)[0] is Route.MODEL
+    assert route(full, threshold=0.5)[0] is Route.FILE
     assert route(full)[0] is Route.FILE
 
 

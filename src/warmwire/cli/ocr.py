@@ -42,7 +42,10 @@ def ocr(
     threshold: Annotated[
         float,
         typer.Option(
-            callback=finite, min=0, max=1, help="Share of a page under text below which it goes to the model; 0: none."
+            callback=finite,
+            min=0,
+            max=1,
+            help="Share under text below which a page with more to read goes to the model.",
         ),
     ] = 0.05,
     dry_run: Annotated[

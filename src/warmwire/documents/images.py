@@ -56,7 +56,7 @@ class ImagePage:
         return float(width), float(height)
 
     def text(self) -> PageText:
-        return PageText(largest_image=1.0)
+        return PageText(largest_image=1.0, printed=1.0)
 
     def render(self, dpi: float) -> Image:
         return self._pixels

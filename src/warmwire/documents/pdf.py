@@ -10,9 +10,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from warmwire.client import InputError, fit_scale
+from warmwire.documents.pdf_draw import draw
 from warmwire.documents.source import Image, PageText
 from warmwire.layout.page import Box
 
@@ -110,14 +109,9 @@ class PdfPage:
         scale = fit_scale(*self.size, dpi / 72.0)
         with LOCK:
             try:
-                bitmap = self._page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False)
+                return draw(self._page, scale)
             except pypdfium2.PdfiumError as error:
                 raise InputError(f"the page cannot be drawn ({error})") from None
-            try:
-                pixels: Image = np.array(bitmap.to_numpy()[:, :, :3], dtype=np.uint8, order="C")
-                return pixels
-            finally:
-                bitmap.close()
 
     def cut(self, box: Box) -> Image:
         import pypdfium2

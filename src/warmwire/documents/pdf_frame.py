@@ -7,13 +7,19 @@ at 0,0 cannot make them disagree.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warmwire.client import InputError
 from warmwire.layout.page import Box
 
 Matrix = tuple[float, float, float, float, float, float]
 """A PDF matrix: x' = a x + c y + e, y' = b x + d y + f."""
+
+Coordinate = TypeVar("Coordinate", float, NDArray[np.float64])
+"""One number, or one of many points at once."""
 
 _SHORTEST, _LONGEST = 0.1, 1e6  # points; also keeps out NaN
 
@@ -59,7 +65,7 @@ class Frame:
         """The frame turned clockwise by so much more."""
         return Frame(self.left, self.bottom, self.right, self.top, (self.rotation + degrees) % 360)
 
-    def point(self, x: float, y: float) -> tuple[float, float]:
+    def point(self, x: Coordinate, y: Coordinate) -> tuple[Coordinate, Coordinate]:
         if self.rotation == 90:
             return y - self.bottom, x - self.left
         if self.rotation == 180:

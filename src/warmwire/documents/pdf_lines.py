@@ -3,125 +3,257 @@
 pdfium gives characters in the order of the file. They are joined to pieces as long as they follow each other on one
 baseline, and pieces of one line that the file holds apart are joined afterwards. A gap wider than words have parts
 a line, since it may be a column's or a cell's.
+
+Text that does not stand upright is set apart by its angle, and each angle is read as if the page were turned so that
+it does. Upright CJK letters one below the other are a line too, read downwards.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from warmwire.documents.pdf_chars import Char, Space, Style
-from warmwire.documents.pdf_frame import Frame
-from warmwire.documents.pdf_objects import clip
+import numpy as np
+from numpy.typing import NDArray
+
+from warmwire.documents.pdf_chars import Characters, Space, Style
+from warmwire.documents.pdf_frame import Frame, turn_box
 from warmwire.layout.page import Box, Line
 
 _WORD_GAP: Final = 0.12  # of the font size: a narrower gap is inside a word
 _SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even where the file has a space
 _BARE_GAP: Final = 1.0  # the same between two text objects without a space
+_LEVEL: Final = 5.0
+"""Degrees that a line may slope and still belong to its quarter."""
+
+_UPRIGHT_GAP: Final = 0.5  # of the font size, between letters one below the other
+_FEWEST_BELOW: Final = 3
+"""So many letters one below the other are a line; two may begin two lines."""
+
+Place = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 
 @dataclass(slots=True)
 class _Piece:
-    """Characters that follow each other on one baseline."""
+    """Characters that follow each other on one baseline; `at` is each one's place in the page's list, -1 for spaces."""
 
-    box: Box
     style: Style
-    last: Box
+    left: float
+    top: float
+    right: float
+    bottom: float
+    last: Place
     chars: list[str] = field(default_factory=list)
-    sizes: Counter[float] = field(default_factory=Counter)
-    bold: int = 0
-    mono: int = 0
+    at: list[int] = field(default_factory=list)
     leftward: bool = False
     """Whether it has letters of a script that runs from right to left; the file's order is then the reader's."""
+    downward: bool = False
 
-    @property
-    def text(self) -> str:
-        return "".join(self.chars).strip()
+    def add(self, text: str, at: int, place: Place, spaced: bool) -> None:
+        if spaced and self.chars:
+            self.chars.append(" ")
+            self.at.append(-1)
+        self.chars.append(text)
+        self.at.append(at)
+        self.last = place
+        self.cover(place)
+
+    def cover(self, place: Place) -> None:
+        left, top, right, bottom = place
+        if left < self.left:
+            self.left = left
+        if top < self.top:
+            self.top = top
+        if right > self.right:
+            self.right = right
+        if bottom > self.bottom:
+            self.bottom = bottom
 
 
 def lines_of(
-    characters: Sequence[Char], frame: Frame, is_seen: Callable[[Style, Box], bool]
+    chars: Characters,
+    frame: Frame,
+    is_seen: Callable[[Style, Box], bool],
 ) -> tuple[list[Line], list[Line]]:
     """Visible and hidden lines; text off the page is neither."""
-    seen: list[_Piece] = []
-    unseen: list[_Piece] = []
-    current: dict[bool, _Piece | None] = {True: None, False: None}
-    for text, corners, style, space in characters:
-        box = clip(frame.box(*corners), frame)
-        if box is None or not (box.width or box.height):
-            continue
-        visible = is_seen(style, box)
-        piece = current[visible]
-        leftward = _runs_left(text)
-        if piece is None or not _follows(piece, box, style, space, frame, leftward):
-            piece = current[visible] = _Piece(box, style, box)
-            (seen if visible else unseen).append(piece)
-        elif space:
-            piece.chars.append(" ")
-        piece.chars.append(text)
-        piece.box, piece.last = piece.box.union(box), box
-        piece.sizes[style.size] += 1
-        piece.bold += style.bold
-        piece.mono += style.mono
+    places, inside = _places(chars.boxes, frame)
+    groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    known: dict[Style, tuple[bool | None, int]] = {}
+    for index in inside:
+        style = chars.styles[index]
+        if style not in known:
+            plain = Box(0.0, 0.0, 0.0, 0.0)
+            known[style] = None if style.white else is_seen(style, plain), _slope(style.angle, frame)
+        seen, slope = known[style]
+        if seen is None:
+            seen = is_seen(style, Box(*places[index]))
+        groups[seen, slope].append(index)
+    lines: dict[bool, list[Line]] = {True: [], False: []}
+    for (seen, slope), members in groups.items():
+        lines[seen] += _read_group(chars, members, places, slope, frame)
+    return lines[True], lines[False]
+
+
+def _places(boxes: NDArray[np.float64], frame: Frame) -> tuple[list[Place], list[int]]:
+    """Boxes of user space in the frame, cut to the page, and the numbers of those that are on it."""
+    if not len(boxes):
+        return [], []
+    width, height = frame.size
+    x1, y1 = frame.point(boxes[:, 0], boxes[:, 1])
+    x2, y2 = frame.point(boxes[:, 2], boxes[:, 3])
+    left, right = np.maximum(np.minimum(x1, x2), 0.0), np.minimum(np.maximum(x1, x2), width)
+    top, bottom = np.maximum(np.minimum(y1, y2), 0.0), np.minimum(np.maximum(y1, y2), height)
+    inside = (left <= right) & (top <= bottom) & ((right > left) | (bottom > top))
+    places = zip(left.tolist(), top.tolist(), right.tolist(), bottom.tolist(), strict=True)
+    return list(places), np.flatnonzero(inside).tolist()
+
+
+def _slope(angle: float, frame: Frame) -> int:
+    """How far text is turned clockwise in the frame, in whole degrees from -179 to 180; near a quarter it is that."""
+    slope = (frame.rotation - angle) % 360.0
+    quarter = round(slope / 90.0) * 90
+    found = quarter if abs(slope - quarter) < _LEVEL else round(slope)
+    return (found + 179) % 360 - 179
+
+
+def _read_group(chars: Characters, members: list[int], places: list[Place], slope: int, frame: Frame) -> Iterable[Line]:
+    """The lines of the characters that share one angle."""
+    width, height = frame.size
+    if slope == 0:
+        return [_line(p, _box(p), 0, chars) for p in _pieces(chars, members, places)]
+    if slope % 90 == 0:
+        turned = frame.turned(-slope)
+        inner, _ = _places(chars.boxes, turned)
+        pieces = _pieces(chars, members, inner)
+        return [_line(p, turn_box(_box(p), slope % 360, *turned.size), slope, chars) for p in pieces]
+    leaning = _leaning(chars, members, places, slope)
+    return [_line(p, _lean_back(_box(p), slope, width, height), slope, chars) for p in _pieces(chars, members, leaning)]
+
+
+def _leaning(chars: Characters, members: list[int], places: list[Place], slope: int) -> list[Place]:
+    """Places on a page turned so that letters at `slope` stand upright.
+
+    The box around a leaning letter is larger than the letter; its middle is known, and how large letters are.
+    """
+    found = list(places)
+    cos, sin = math.cos(math.radians(slope)), math.sin(math.radians(slope))
+    for index in members:
+        left, top, right, bottom = places[index]
+        x, y, size = (left + right) / 2, (top + bottom) / 2, max(chars.styles[index].size, 1.0)
+        along, down = x * cos + y * sin, y * cos - x * sin
+        found[index] = along - 0.25 * size, down - 0.5 * size, along + 0.25 * size, down + 0.5 * size
+    return found
+
+
+def _lean_back(box: Box, slope: int, width: float, height: float) -> Box:
+    """The box around a leaning line, cut to the page."""
+    cos, sin = math.cos(math.radians(slope)), math.sin(math.radians(slope))
+    xs, ys = zip(
+        *((x * cos - y * sin, x * sin + y * cos) for x in (box.left, box.right) for y in (box.top, box.bottom)),
+        strict=True,
+    )
+    return Box(
+        min(max(min(xs), 0.0), width), min(max(min(ys), 0.0), height), max(min(max(xs), width), 0.0),
+        max(min(max(ys), height), 0.0),
+    )  # fmt: skip
+
+
+def _pieces(chars: Characters, members: list[int], places: Sequence[Place]) -> list[_Piece]:
+    """The whole lines of characters that stand upright in `places`."""
+    pieces: list[_Piece] = []
+    piece: _Piece | None = None
+    for index in members:
+        text, style, space, place = chars.texts[index], chars.styles[index], chars.spaces[index], places[index]
+        leftward = text >= "\u0590" and _runs_left(text)
+        if piece is not None and _follows(piece, place, style, space, leftward):
+            if piece.downward and len(piece.chars) < _FEWEST_BELOW:  # the second line's second letter
+                piece = _split_last(piece, pieces)
+        elif piece is not None and _is_below(piece, text, place, style):
+            piece.downward = True
+            space = Space.NONE
+        else:
+            piece = _Piece(style, *place, place)
+            pieces.append(piece)
+        piece.add(text, index, place, bool(space))
         piece.leftward = piece.leftward or leftward
-    return [_line(p) for p in _join(seen, frame)], [_line(p) for p in _join(unseen, frame)]
+    return _join(pieces)
 
 
-def _is_level(style: Style, frame: Frame) -> bool:
-    """Whether the text runs from left to right in the frame."""
-    return abs((style.angle - frame.rotation + 180) % 360 - 180) < 5
+def _follows(piece: _Piece, place: Place, style: Style, space: Space, leftward: bool) -> bool:
+    """Whether a character goes on to the right (or, in some scripts, the left) of where `piece` ends."""
+    left, top, right, bottom = place
+    last_left, last_top, last_right, last_bottom = piece.last
+    if piece.downward and len(piece.chars) >= _FEWEST_BELOW:
+        return False
+    size = max(piece.style.size, style.size, 1.0)
+    high, low = (last_top, last_bottom) if piece.downward else (piece.top, piece.bottom)
+    overlap = (low if low < bottom else bottom) - (high if high > top else top)
+    if overlap < 0.4 * min(last_bottom - last_top, bottom - top):
+        return False
+    together = style.order == piece.style.order or space == Space.REAL
+    limit = (_SPACED_GAP if together else _BARE_GAP) * size
+    if leftward or piece.leftward:  # numbers in between run to the right: any side of the piece may be its end
+        return max(left - piece.right, piece.left - right) < limit
+    gap = left - last_right
+    backwards = gap < -0.5 * size and left < last_left - 0.1 * size  # not so inside a ligature
+    return gap < limit and not backwards
+
+
+def _is_below(piece: _Piece, text: str, place: Place, style: Style) -> bool:
+    """Whether an upright CJK letter stands right below the one before, as in text that is written downwards."""
+    if not (piece.downward or len(piece.chars) == 1) or not (_is_wide(text) and _is_wide(piece.chars[-1])):
+        return False
+    left, top, right, _ = place
+    size = max(piece.style.size, style.size, 1.0)
+    middle = abs(left + right - piece.last[0] - piece.last[2]) / 2
+    step = top - piece.last[1]
+    return middle < 0.3 * size and 0.5 * size < step and top - piece.last[3] < _UPRIGHT_GAP * size
+
+
+def _is_wide(text: str) -> bool:
+    return text >= "\u2e80" and unicodedata.east_asian_width(text[0]) == "W"
+
+
+def _split_last(piece: _Piece, pieces: list[_Piece]) -> _Piece:
+    """Take back that the last letter stands below the one before: give it a piece of its own."""
+    place, at, text = piece.last, piece.at.pop(), piece.chars.pop()
+    piece.downward = False
+    piece.bottom = min(piece.bottom, place[1])
+    apart = _Piece(piece.style, *place, place)
+    apart.add(text, at, place, spaced=False)
+    pieces.append(apart)
+    return apart
 
 
 def _runs_left(text: str) -> bool:
-    return text >= "\u0590" and unicodedata.bidirectional(text[0]) in ("R", "AL")
+    return unicodedata.bidirectional(text[0]) in ("R", "AL")
 
 
-def _follows(piece: _Piece, box: Box, style: Style, space: Space, frame: Frame, leftward: bool) -> bool:
-    """Whether a character goes on where `piece` ends."""
-    if abs(style.angle - piece.style.angle) > 1:
-        return False
-    if not _is_level(style, frame):
-        return style.order == piece.style.order or _distance(piece.last, box) < 1.5 * max(style.size, 1.0)
-    size = max(piece.style.size, style.size, 1.0)
-    overlap = min(piece.box.bottom, box.bottom) - max(piece.box.top, box.top)
-    if overlap < 0.4 * min(piece.last.height, box.height):
-        return False
-    together = style.order == piece.style.order or space == Space.REAL
-    limit = _SPACED_GAP if together else _BARE_GAP
-    if leftward or piece.leftward:  # numbers in between run to the right: any side of the piece may be its end
-        return max(box.left - piece.box.right, piece.box.left - box.right) < limit * size
-    gap = box.left - piece.last.right
-    backwards = gap < -0.5 * size and box.left < piece.last.left - 0.1 * size  # not so inside a ligature
-    return gap < limit * size and not backwards
-
-
-def _distance(one: Box, other: Box) -> float:
-    return math.dist(one.centre, other.centre)
-
-
-def _join(pieces: list[_Piece], frame: Frame) -> list[_Piece]:
+def _join(pieces: list[_Piece]) -> list[_Piece]:
     """Join neighbours on one baseline that the file holds apart."""
-    level = [piece for piece in pieces if _is_level(piece.style, frame)]
-    level.sort(key=lambda piece: (piece.box.bottom, piece.box.left))
-    joined: list[_Piece] = []
+    level = [piece for piece in pieces if not piece.downward or len(piece.chars) < _FEWEST_BELOW]
+    level.sort(key=lambda piece: (piece.bottom, piece.left))
+    joined = [piece for piece in pieces if piece.downward and len(piece.chars) >= _FEWEST_BELOW]
+    joined.sort(key=lambda piece: (-piece.right, piece.top))
     row: list[_Piece] = []
     for piece in level:
-        if row and piece.box.bottom - row[0].box.bottom > 0.3 * max(row[0].style.size, 1.0):
+        if row and piece.bottom - row[0].bottom > 0.3 * max(row[0].style.size, 1.0):
             joined += _join_row(row)
             row = []
         row.append(piece)
-    return [*joined, *_join_row(row), *(piece for piece in pieces if not _is_level(piece.style, frame))]
+    return [*joined, *_join_row(row)]
 
 
 def _join_row(row: list[_Piece]) -> list[_Piece]:
     """Join the pieces of one row that are near each other, from right to left where most of them run so."""
     leftward = 2 * sum(piece.leftward for piece in row) > len(row)
     joined: list[_Piece] = []
-    for piece in sorted(row, key=lambda piece: -piece.box.right if leftward else piece.box.left):
+    for piece in sorted(row, key=lambda piece: -piece.right if leftward else piece.left):
         before = joined[-1] if joined else None
         size = max(piece.style.size, 1.0)
         gap = _gap(before, piece, leftward) if before is not None else math.inf
@@ -130,24 +262,39 @@ def _join_row(row: list[_Piece]) -> list[_Piece]:
             continue
         if gap > _WORD_GAP * size:
             before.chars.append(" ")
+            before.at.append(-1)
         before.chars += piece.chars
-        before.box = before.box.union(piece.box)
-        before.sizes += piece.sizes
-        before.bold += piece.bold
-        before.mono += piece.mono
+        before.at += piece.at
+        before.cover((piece.left, piece.top, piece.right, piece.bottom))
     return joined
 
 
 def _gap(before: _Piece, piece: _Piece, leftward: bool) -> float:
-    return before.box.left - piece.box.right if leftward else piece.box.left - before.box.right
+    return before.left - piece.right if leftward else piece.left - before.right
 
 
-def _line(piece: _Piece) -> Line:
-    letters = sum(not char.isspace() for char in piece.chars) or 1
+def _box(piece: _Piece) -> Box:
+    return Box(piece.left, piece.top, piece.right, piece.bottom)
+
+
+def _line(piece: _Piece, box: Box, slope: int, chars: Characters) -> Line:
+    letters = 0
+    sizes: dict[float, int] = defaultdict(int)
+    bold = italic = mono = 0
+    for at in piece.at:
+        if at >= 0:
+            style = chars.styles[at]
+            letters += 1
+            sizes[style.size] += 1
+            bold += style.bold
+            italic += style.italic
+            mono += style.mono
     return Line(
-        piece.box,
-        " ".join(piece.text.split()),
-        size=max(piece.sizes, key=lambda size: (piece.sizes[size], size)),
-        bold=2 * piece.bold > letters,
-        mono=2 * piece.mono > letters,
+        box,
+        "".join(piece.chars),
+        size=max(sizes, key=lambda size: (sizes[size], size)),
+        bold=2 * bold > letters,
+        italic=2 * italic > letters,
+        mono=2 * mono > letters,
+        angle=float(slope),
     )

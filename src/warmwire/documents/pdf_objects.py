@@ -23,6 +23,9 @@ _MAX_DEPTH: Final = 12
 _THIN: Final = 3.0
 """A filled box thinner than this is a ruling line, points."""
 
+_LARGEST_LETTER: Final = 30.0
+"""A filled curve smaller than this may be a letter, points."""
+
 _WHOLE_PAGE: Final = 0.8
 """A picture over this share of a page is the page itself."""
 
@@ -38,6 +41,8 @@ class Drawn:
     images: list[Box] = field(default_factory=list)
     fills: list[Box] = field(default_factory=list)
     strokes: list[Box] = field(default_factory=list)
+    outlines: int = 0
+    """How many filled curves of the size of letters there are: text may be drawn so, and then says nothing."""
     order: dict[int, int] = field(default_factory=dict)
     count: int = 0
     cover: int = 0
@@ -127,21 +132,21 @@ def covers_page(box: Box, frame: Frame) -> bool:
 
 def _is_opaque(page: Any, obj: Any) -> bool:
     """Whether a picture hides what lies under it; a watermark with a mask does not."""
-    import pypdfium2
     import pypdfium2.raw as pdfium
 
     if pdfium.FPDFPageObj_HasTransparency(obj):
         return False
-    raw = pdfium.FPDFImageObj_GetRenderedBitmap(page.pdf, page, obj)
-    if not raw:
+    bitmap = pdfium.FPDFImageObj_GetRenderedBitmap(page.pdf, page, obj)
+    if not bitmap:
         return True
-    bitmap = pypdfium2.PdfBitmap.from_raw(raw)
     try:
-        pixels = bitmap.to_numpy()
-        has_alpha = pixels.ndim == 3 and pixels.shape[2] == 4 and bitmap.mode.endswith("A")
-        return not has_alpha or float(pixels[:, :, 3].mean()) > 250
+        if pdfium.FPDFBitmap_GetFormat(bitmap) != pdfium.FPDFBitmap_BGRA:
+            return True
+        size = pdfium.FPDFBitmap_GetStride(bitmap) * pdfium.FPDFBitmap_GetHeight(bitmap)
+        pixels = ctypes.string_at(pdfium.FPDFBitmap_GetBuffer(bitmap), size)
+        return float(np.frombuffer(pixels, dtype=np.uint8)[3::4].mean()) > 250
     finally:
-        bitmap.close()
+        pdfium.FPDFBitmap_Destroy(bitmap)
 
 
 def _around(points: list[tuple[float, float]]) -> Box:
@@ -172,6 +177,7 @@ def _path(obj: Any, matrix: Matrix, frame: Frame, drawn: Drawn) -> None:
             drawn.fills.append(box)
             if not _is_rectangle(obj):
                 drawn.strokes.append(box)
+                drawn.outlines += max(box.width, box.height) < _LARGEST_LETTER
         return
     if not stroke.value:
         return
@@ -272,17 +278,30 @@ def drawings(drawn: Drawn, frame: Frame) -> list[Box]:
 
 
 def _islands(grid: NDArray[np.bool_]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """First and last row and column of every connected area of a grid."""
-    left = {(int(row), int(column)) for row, column in np.argwhere(grid)}
-    while left:
-        stack = [left.pop()]
-        top, bottom, first, last = stack[0][0], stack[0][0], stack[0][1], stack[0][1]
-        while stack:
-            row, column = stack.pop()
-            top, bottom = min(top, row), max(bottom, row)
-            first, last = min(first, column), max(last, column)
-            for neighbour in ((row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)):
-                if neighbour in left:
-                    left.remove(neighbour)
-                    stack.append(neighbour)
-        yield (top, bottom), (first, last)
+    """First and last row and column of every connected area of a grid, row by row joining runs that touch."""
+    areas: list[list[int]] = []  # top, bottom, first, last; emptied when it becomes part of another
+    above: list[tuple[int, int, int]] = []  # start and end of a run, and its area
+    joined: dict[int, int] = {}
+
+    def root(area: int) -> int:
+        while area in joined:
+            area = joined[area]
+        return area
+
+    for row in np.flatnonzero(grid.any(axis=1)).tolist():
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], grid[row], [False])).astype(np.int8)))
+        runs: list[tuple[int, int, int]] = []
+        for start, end in edges.reshape(-1, 2).tolist():
+            area = len(areas)
+            areas.append([row, row, start, end - 1])
+            for other_start, other_end, other in above:
+                old = root(other)
+                if other_start < end and start < other_end and old != area and areas[old][1] >= row - 1:
+                    mine, its = areas[area], areas[old]
+                    areas[area] = [min(mine[0], its[0]), row, min(mine[2], its[2]), max(mine[3], its[3])]
+                    joined[old] = area
+            runs.append((start, end, area))
+        above = runs
+    for number, (top, bottom, first, last) in enumerate(areas):
+        if number not in joined:
+            yield (top, bottom), (first, last)

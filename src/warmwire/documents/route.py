@@ -1,4 +1,9 @@
-"""Which pages a model reads, and which ones speak for themselves."""
+"""Which pages a model reads, and which ones speak for themselves.
+
+A page is read from the file when its own text, its rules and its drawings explain the ink on it, however little that
+is: a letter of four lines is as digital as a full page. What its text does not explain are pictures of print, and
+letters drawn as curves.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,18 @@ from warmwire.documents.record import Route
 from warmwire.documents.source import PageText
 
 THRESHOLD: Final = 0.05
-"""A page whose visible text covers less than this share of it goes to the model."""
+"""A page whose visible text covers less than this share of it goes to the model if there is more to read on it."""
 
 PAGE_IMAGE: Final = 0.8
 """Pictures over this share of a page make it a scan, if it has only a line or two of text of its own."""
 
+PRINT: Final = 0.1
+"""Pictures of print over this share of a page are more than a logo or a seal."""
+
 _STAMP_LINES: Final = 2
+
+_OUTLINES: Final = 60
+"""So many curves of the size of letters, and more than there are letters of text, are text that is drawn."""
 
 
 def route(text: PageText, *, threshold: float = THRESHOLD, force: bool = False) -> tuple[Route, str]:
@@ -27,14 +38,24 @@ def route(text: PageText, *, threshold: float = THRESHOLD, force: bool = False) 
         return Route.FILE, "threshold 0"
     if text.blank:
         return Route.FILE, "nothing is drawn on the page"
-    if text.lines and text.quality < TRUSTED:
+    if not lines:
+        return Route.MODEL, f"no visible text{_pictures(text.largest_image)}{hidden}"
+    if text.quality < TRUSTED:
         return Route.MODEL, f"its text cannot be trusted (quality {text.quality:.2f})"
     if text.largest_image >= PAGE_IMAGE and lines <= _STAMP_LINES:
         return Route.MODEL, f"a picture of {text.largest_image:.0%} of the page, {_count(lines)} of text{hidden}"
     if text.coverage < threshold:
-        return Route.MODEL, f"visible text covers {text.coverage:.1%} of the page{hidden}"
-    return Route.FILE, f"visible text covers {text.coverage:.0%} of the page"
+        covered = f"visible text covers {text.coverage:.1%} of the page"
+        if text.printed > max(PRINT, text.coverage):
+            return Route.MODEL, f"{covered} and a picture of print {text.printed:.0%}{hidden}"
+        if text.outlines > max(_OUTLINES, sum(len(line.text) for line in text.lines)):
+            return Route.MODEL, f"{covered}, and {text.outlines} drawn curves may be letters{hidden}"
+    return Route.FILE, f"its text explains the page and covers {text.coverage:.0%} of it"
+
+
+def _pictures(share: float) -> str:
+    return f", a picture of {share:.0%} of the page" if share else ""
 
 
 def _count(lines: int) -> str:
-    return "no line" if lines == 0 else "1 line" if lines == 1 else f"{lines} lines"
+    return "1 line" if lines == 1 else f"{lines} lines"

@@ -28,9 +28,10 @@ MAX_PIPED: Final = 1 << 30
 class PageText:
     """What a page says of itself, without any model.
 
-    `coverage` is the share of the page under visible text blocks, `largest_image` the share under its largest
-    picture, `quality` how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be
-    turned clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees.
+    `coverage` is the share of the page under visible text blocks, `largest_image` the share under its pictures,
+    `printed` the share under those that look like print on paper. `outlines` counts drawn curves that may be letters.
+    `quality` is how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be turned
+    clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -39,6 +40,8 @@ class PageText:
     figures: list[Box] = field(default_factory=list)
     coverage: float = 0.0
     largest_image: float = 0.0
+    printed: float = 0.0
+    outlines: int = 0
     quality: float = 1.0
     turn: int = 0
     blank: bool = False

@@ -108,6 +108,17 @@ class Pdf:
         return bytes(out)
 
 
+def mapping(pdf: Pdf, letters: dict[int, str]) -> int:
+    """A ToUnicode table: the letters that codes stand for."""
+    mapped = "".join(f"<{code:02X}> <{letter.encode('utf-16-be').hex()}>\n" for code, letter in letters.items())
+    table = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
+        f"1 begincodespacerange <00> <FF> endcodespacerange {len(letters)} beginbfchar\n{mapped}endbfchar "
+        "endcmap end end"
+    )
+    return pdf.stream(table.encode())
+
+
 def digital() -> bytes:
     """A title, a heading, prose, a list and a ruled table."""
     pdf = Pdf()
@@ -165,6 +176,63 @@ def routes() -> bytes:
     pdf.page("".join(text(72, 700 - k * 16, "Qwz xkcd pfft hrgl brrm tsk zzx ghfr wrtp nlkm") for k in range(14)))
     pdf.page(text(72, 700, "A few words."))
     pdf.page(prose(72, 700, 12) + PICTURE)
+    return pdf.bytes()
+
+
+def short() -> bytes:
+    """Pages whose text is little but all there is, and pages whose picture holds more."""
+    pdf = Pdf()
+    letter = text(72, 720, "Dear Sir,") + text(72, 690, "Your ship came in today.") + text(72, 640, "Ada Mayfield")
+    logo = "q 60 0 0 40 480 720 cm /Im Do Q\n"
+    shades = bytes(abs((9 * x + 6 * y) % 400 - 200) + 20 for y in range(64) for x in range(48))
+    photo = pdf.stream(shades, GREY)
+    rows = [bytes(40 if y % 8 < 4 and (x * 7 + y // 8) % 5 < 2 else 250 for x in range(240)) for y in range(240)]
+    size = "/Type/XObject/Subtype/Image/Width 240/Height 240/ColorSpace/DeviceGray/BitsPerComponent 8"
+    printed = pdf.stream(b"".join(rows), size)
+    resources = pdf.resources.replace("/XObject<<", f"/XObject<</Ph {photo} 0 R/Pr {printed} 0 R ")
+    pdf.page(letter + logo)
+    pdf.page(letter + "q 400 0 0 400 100 150 cm /Ph Do Q\n", resources=resources)
+    pdf.page(letter + "q 400 0 0 400 100 150 cm /Pr Do Q\n", resources=resources)
+    curves = "".join(
+        f"{x} {y} m {x} {y + 5} {x + 4} {y + 5} {x + 4} {y} c f\n"
+        for y in range(200, 400, 20)
+        for x in range(80, 240, 8)
+    )
+    pdf.page(letter + curves)
+    return pdf.bytes()
+
+
+def angles() -> bytes:
+    """A stamp up the margin beside prose and beside two lines, a mark across the page, a size below nothing."""
+    pdf = Pdf()
+    stamp = "q 0 1 -1 0 30 100 cm " + text(0, 0, "Sent to the printer by the harbour office on the third of May", 14)
+    lean = "q .7071 .7071 -.7071 .7071 200 250 cm .9 g " + text(0, 0, "DRAFT", 60) + "Q\n"
+    pdf.page(prose(72, 700, 12) + stamp + "Q\n")
+    pdf.page(text(72, 700, "Two lines of text") + text(72, 680, "stand on this page") + stamp + "Q\n")
+    pdf.page(prose(72, 700, 12) + lean)
+    pdf.page("BT /F1 -11 Tf -1 0 0 -1 72 700 Tm (Turned around twice) Tj ET")
+    return pdf.bytes()
+
+
+def downwards() -> bytes:
+    """Japanese in two columns that are read downwards, the right one first, and lines that are read to the right.
+
+    The letters look Latin, which spares the file a font.
+    """
+    pdf = Pdf()
+    letters = {code: letter for code, letter in enumerate("港務局の書記は船を数えた日誌三四月", 65)}
+    font = pdf.add(f"<</Type/Font/Subtype/Type1/BaseFont/Courier/ToUnicode {mapping(pdf, letters)} 0 R>>")
+    codes = {letter: chr(code) for code, letter in letters.items()}
+
+    def show(x: float, y: float, words: str) -> str:
+        return text(x, y, "".join(codes[letter] for letter in words), 12, "F9")
+
+    def column(x: float, top: float, words: str) -> str:
+        return "".join(show(x, top - 13 * k, letter) for k, letter in enumerate(words))
+
+    columns = column(500, 700, "港務局の書記は") + column(476, 700, "船を数えた")
+    level = show(100, 720, "港の日誌") + show(100, 400, "三") + show(100, 386, "四月")
+    pdf.page(columns + level, resources=pdf.resources.replace("/Font<<", f"/Font<</F9 {font} 0 R "))
     return pdf.bytes()
 
 
@@ -282,14 +350,8 @@ def contents() -> bytes:
 def scripts() -> bytes:
     """Codes that stand for other letters: Hebrew in the order of the eye, and the bullet of a symbol font."""
     pdf = Pdf()
-    pairs = {code: 0x05D0 + code - 65 for code in range(65, 91)} | {35: 0xF0B7}
-    mapped = "".join(f"<{code:02X}> <{letter:04X}>\n" for code, letter in pairs.items())
-    table = (
-        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
-        f"1 begincodespacerange <00> <FF> endcodespacerange {len(pairs)} beginbfchar\n{mapped}endbfchar endcmap end end"
-    )
-    cmap = pdf.stream(table.encode())
-    font = pdf.add(f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode {cmap} 0 R>>")
+    letters = {code: chr(0x05D0 + code - 65) for code in range(65, 91)} | {35: "\uf0b7"}
+    font = pdf.add(f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode {mapping(pdf, letters)} 0 R>>")
     pdf.page(
         text(72, 700, "EDC 1984 BA", font="F9") + text(72, 660, "#", font="F9") + text(84, 660, "an item"),
         resources=pdf.resources.replace("/Font<<", f"/Font<</F9 {font} 0 R "),
@@ -386,6 +448,9 @@ def main() -> None:
         digital,
         frames,
         routes,
+        short,
+        angles,
+        downwards,
         nameless,
         words,
         watermark,

@@ -1,8 +1,9 @@
 """The lines of one column to paragraphs.
 
-A paragraph ends where the next line stands further off than lines of one paragraph do, is set in another size or
-weight, opens a list item, or is indented as first lines are; or where a line stops well short of the margin at
-the end of a sentence.
+Whether a line opens a paragraph is weighed, since no single sign is sure: white above it, a last line that ended early,
+the end of a sentence, an indent where indents open paragraphs or its lack where lines hang, another size or weight.
+What the signs are measured against is the column's own (`measures`). Some are decisive alone: a list marker, a line
+that leads to a page number, a place beside the line above or far below it.
 """
 
 from __future__ import annotations
@@ -14,19 +15,48 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.markers import Marker, find_markers, markers_of
+from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
 
-MAX_SIZE_STEP = 1.13
-"""Sizes of lines of one paragraph differ by less than this factor (recognised sizes are rough)."""
-
-_LEADER = re.compile(r"(?:[.·…]\s?){4,}\s*\w{1,5}$")
+_LEADER = re.compile(r"(?:[.·…_]\s?){4,}\s*\w{1,7}$")
 """How a line of a table of contents ends."""
 
 _CLAUSE = re.compile(r"(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,4}\.?\s|§\s?\d|\[\d{1,3}\]\s")
 """How a numbered clause opens: "2.1 The tenant pays"."""
 
-_ENDS = (".", "!", "?", ":", "…", ".”", '."', "。", "！", "？", ".)", ";", "；", "：")
+_BROKEN = re.compile(r"\w[-‐\u00ad]$")
+
+FAR = 1.9
+"""A step of so many usual ones parts whatever stands around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each sign says for a new paragraph, against it if negative; more than 0 together opens one."""
+
+    wide: float = 2.4
+    wide_and_usual: float = 1.2
+    wider: float = 1.2
+    early: float = 1.2
+    full: float = -1.8
+    ended: float = 0.8
+    open: float = -1.5
+    small: float = -1.6
+    capital: float = 0.3
+    indent: float = 1.3
+    indent_and_usual: float = 1.2
+    flush_where_indented: float = -0.7
+    outdent: float = 0.5
+    outdent_and_usual: float = 3.0
+    moved: float = 1.6
+    size: float = 2.4
+    marked: float = 3.2
+    lighter: float = 2.6
+    bolder: float = 1.8
+
+
+WEIGHTS = Weights()
 
 
 @dataclass(slots=True)
@@ -68,22 +98,70 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
             rows.append(join_runs(runs))
     if not rows:
         return []
-    column = bounds(line.box for line in rows)
+    rows, apart = _with_initials(*_with_accents(rows, apart))
+    column = Column(rows, size)
     markers = find_markers(rows, size)
-    pitch = _pitch(rows)
     found: list[Paragraph] = []
     for i, line in enumerate(rows):
-        following = rows[i + 1] if i + 1 < len(rows) else None
-        if (
-            found
-            and i not in apart
-            and markers[i] is None
-            and not _breaks(found[-1], line, following, column, pitch, size)
-        ):
+        if found and i not in apart and markers[i] is None and not _opens(found[-1], i, column):
             found[-1].lines.append(line)
         else:
             found.append(Paragraph([line], markers[i]))
     return found
+
+
+def _with_accents(rows: list[Line], apart: set[int]) -> tuple[list[Line], set[int]]:
+    """Rows with each accent or sign that stands alone over or in a line put behind that line."""
+    kept: list[Line] = []
+    places: list[int] = []
+    for row in rows:
+        places.append(len(kept))
+        above = kept[-1] if kept else None
+        if above is not None and (_is_accent(row) or _is_accent(above)) and _holds(above.box, row.box):
+            line, sign = (above, row) if _is_accent(row) else (row, above)
+            kept[-1] = replace(line, text=f"{line.text} {sign.text}")
+            places[-1] -= 1
+        else:
+            kept.append(row)
+    places.append(len(kept))
+    return kept, {places[place] for place in apart}
+
+
+def _is_accent(row: Line) -> bool:
+    return len(row.text) <= 2 and not any(char.isalnum() for char in row.text)
+
+
+def _holds(one: Box, other: Box) -> bool:
+    """Whether one of two boxes lies over the other, by half its height and all of its width."""
+    inner, outer = sorted((one, other), key=lambda box: box.width)
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return shared > 0.5 * min(one.height, other.height) and outer.left <= inner.left and inner.right <= outer.right
+
+
+def _with_initials(rows: list[Line], apart: set[int]) -> tuple[list[Line], set[int]]:
+    """Rows with each drop cap put before the line it opens."""
+    for i, row in enumerate(rows):
+        if len(row.text) > 2 or not row.text[:1].isalpha():
+            continue
+        beside = [
+            j
+            for j in range(max(0, i - 4), min(len(rows), i + 5))
+            if j != i
+            and rows[j].box.left >= row.box.right - 0.3 * size_of(rows[j])
+            and rows[j].box.left < row.box.right + 2 * size_of(rows[j])
+            and row.box.top - 0.5 * size_of(rows[j]) < rows[j].box.centre[1] < row.box.bottom
+            and size_of(row) > 1.8 * size_of(rows[j])
+        ]
+        if len(beside) < 2:
+            continue
+        first = min(beside, key=lambda j: rows[j].box.top)
+        line = rows[first]
+        box = Box(row.box.left, line.box.top, line.box.right, line.box.bottom)
+        rows = [*rows]
+        rows[first] = replace(line, text=row.text + line.text, box=box)
+        del rows[i]
+        return _with_initials(rows, {j - (j > i) for j in apart if j != i})
+    return rows, apart
 
 
 def join_row(row: Sequence[Line], size: float) -> list[list[Line]]:
@@ -112,79 +190,94 @@ def _is_marker(run: Line) -> bool:
     return len(run.text) <= 5 and bool(markers_of(f"{run.text} x"))
 
 
-def _pitch(lines: Sequence[Line]) -> float:
-    """The usual distance between lines of one paragraph, in units of their size: the lower quarter of all."""
-    steps = sorted(
-        (below.box.centre[1] - above.box.centre[1]) / max(size_of(above), size_of(below))
-        for above, below in pairwise(lines)
-        if below.box.left < above.box.right and above.box.left < below.box.right
-    )
-    steps = [step for step in steps if 0.5 < step < 2.6]
-    return steps[len(steps) // 4] if steps else 1.5
-
-
-def _breaks(paragraph: Paragraph, line: Line, following: Line | None, column: Box, pitch: float, size: float) -> bool:
-    """Whether `line` opens a new paragraph below `paragraph`."""
-    last = paragraph.lines[-1]
-    if _LEADER.search(last.text):
+def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
+    """Whether line `i` opens a new paragraph below `paragraph`, which ends with the line before it."""
+    last, line = column.rows[i - 1], column.rows[i]
+    step = column.step(i)
+    if _LEADER.search(last.text) or last.box.left > line.box.right or line.box.left > last.box.right:
         return True
-    step = (line.box.centre[1] - last.box.centre[1]) / max(size_of(last), size_of(line))
     if last.mono and line.mono:  # code: neither its short lines nor its indents mean anything
-        return step > 2.5
+        return step > max(FAR, column.wide)
     if last.mono is not None and line.mono is not None and last.mono != line.mono:
         return True
-    small, large = sorted((size_of(last), size_of(line)))
-    if large > MAX_SIZE_STEP * small or _weight_changes(last, line, paragraph, following):
+    if step < 0.25 or step > FAR:  # beside the last line, or well below it
         return True
-    if step < 0.3 or step > 1.35 * pitch:  # beside the last line, or well below it
+    if _size_changes(paragraph, i, column) > ROUGHEST:
         return True
-    if last.box.left > line.box.right or line.box.left > last.box.right:
-        return True
-    short = last.box.right < column.right - 0.12 * column.width
-    ended = last.text.rstrip().endswith(_ENDS)
-    if ended and (short or len(paragraph.lines) > 1) and step > 1.09 * pitch:
-        return True
-    if step > 1.18 * pitch and (ended or short):
-        return True
-    if paragraph.marker is not None:
-        return _leaves_item(paragraph, line, short, size)
-    if ended and short and last.box.right < column.right - 0.3 * column.width:
-        return True
-    if len(paragraph.lines) == 1 and _CLAUSE.match(last.text) and not short and not _CLAUSE.match(line.text):
-        return False  # it hangs, as the text of a numbered clause does
-    if _breaks_block(last, line, column, size):
-        return True
-    return _indented(last, line, following, size)
-
-
-def _weight_changes(last: Line, line: Line, paragraph: Paragraph, following: Line | None) -> bool:
-    """Whether bold text ends or begins here; a bold line inside a paragraph of plain ones may be emphasis."""
-    if last.bold is None or line.bold is None or last.bold == line.bold:
+    if _BROKEN.search(last.text) and line.text[:1].islower() and step < column.wide + 0.2:
         return False
-    if last.bold:
-        return paragraph.bold
-    return following is None or following.bold is not False or line.text[:1].isupper()
+    return _weigh(paragraph, i, column) > 0
 
 
-def _leaves_item(item: Paragraph, line: Line, short: bool, size: float) -> bool:
-    """Whether `line` is no continuation of a list item: it stands left of the item's text."""
+def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:
+    """The signs for a new paragraph at line `i`, less those against it."""
+    last, line, w = column.rows[i - 1], column.rows[i], WEIGHTS
+    early, ended = column.early[i - 1], column.ended[i - 1]
+    score = w.early if early else w.full
+    score += w.ended if ended else w.open
+    start = line.text.lstrip("\"'“‘«»„(¿¡[")[:1]
+    score += w.small if start.islower() else w.capital if start.isupper() else 0.0
+    if _CLAUSE.match(line.text) or any(marker.sure for marker in markers_of(line.text)):
+        score += w.marked if early or ended or column.shift(i) < -INDENT else w.capital
+    step = column.step(i)
+    if column.is_wide(i):
+        score += (w.wide + w.wide_and_usual * column.spaced) * min(1.0, (step - 1.04) / 0.16)
+        score += w.wider * (step > column.wide + 0.25)
+    if _size_changes(paragraph, i, column) > column.roughness:
+        score += w.size
+    score += _weight_change(paragraph, last, line, early or ended)
+    return score + (_item_shift if paragraph.marker else _shift)(paragraph, i, column)
+
+
+def _shift(paragraph: Paragraph, i: int, column: Column) -> float:
+    """What the left edge of line `i` says."""
+    last, line, w = column.rows[i - 1], column.rows[i], WEIGHTS
+    shift = column.shift(i)
+    hangs = column.hanging > column.indented
+    if len(paragraph.lines) == 1 and _CLAUSE.match(last.text) and not _CLAUSE.match(line.text):
+        return 0.0 if shift > -INDENT else w.outdent  # it hangs, as the text of a numbered clause does
+    if abs(shift) > DEEP:
+        return w.moved
+    if shift > INDENT:
+        back = -column.shift(i + 1) if i + 1 < len(column.rows) else shift
+        if hangs or (back < INDENT and not column.early[i]):  # a block that is set in as a whole
+            return 0.0
+        return w.indent + w.indent_and_usual * (column.indented > 0)
+    if shift < -INDENT:
+        deeper = len(paragraph.lines) > 1 and paragraph.lines[0].box.left < last.box.left - INDENT * column.size
+        return w.outdent_and_usual if hangs or deeper else w.outdent * (len(paragraph.lines) > 1)
+    if hangs and len(paragraph.lines) == 1 and column.early[i - 1]:
+        return w.outdent_and_usual  # an entry of one line among those that hang
+    return w.flush_where_indented if column.indented > max(1, column.hanging) else 0.0
+
+
+def _item_shift(item: Paragraph, i: int, column: Column) -> float:
+    """What the left edge of line `i` says below a list item: its lines hang, or stand under its marker."""
+    line, w = column.rows[i], WEIGHTS
+    first = (line.box.left - item.lines[0].box.left) / column.size
     if len(item.lines) > 1:
-        return abs(line.box.left - item.lines[-1].box.left) > 0.8 * size
-    hangs = line.box.left > item.lines[0].box.left + 0.5 * size
-    return not hangs and (short or line.box.left < item.lines[0].box.left - 0.5 * size)
+        shift = column.shift(i)
+        return w.outdent_and_usual if shift < -INDENT else w.moved if shift > INDENT else 0.0
+    if first > INDENT:
+        return w.full if first < DEEP else w.moved
+    if first < -INDENT:
+        return w.outdent_and_usual if column.early[i - 1] else w.outdent
+    return 0.0 if not column.early[i - 1] else w.moved
 
 
-def _breaks_block(last: Line, line: Line, column: Box, size: float) -> bool:
-    """Whether text that fills the column begins below a line set in its middle, or a clause below one that hangs."""
-    if last.box.left - line.box.left > 1.2 * size and _CLAUSE.match(line.text):
-        return True
-    full = line.box.width > 0.9 * column.width and line.text[:1].isupper()
-    return full and last.box.left - line.box.left > 4 * size
+def _size_changes(paragraph: Paragraph, i: int, column: Column) -> float:
+    """By which factor line `i` differs from the paragraph. A few letters may be low ones, and look smaller than they
+    are."""
+    above, below = median(size_of(line) for line in paragraph.lines[-5:]), size_of(column.rows[i])
+    smaller = paragraph.lines[-1] if above < below else column.rows[i]
+    factor = max(above, below) / max(min(above, below), 1e-6)
+    return factor**0.5 if len(smaller.text) < 12 else factor
 
 
-def _indented(last: Line, line: Line, following: Line | None, size: float) -> bool:
-    """Whether `line` is set in as the first line of a paragraph is."""
-    indent = line.box.left - last.box.left
-    if not 0.8 * size < indent < 4 * size:
-        return False
-    return following is None or abs(following.box.left - last.box.left) < 0.5 * size
+def _weight_change(paragraph: Paragraph, last: Line, line: Line, closed: bool) -> float:
+    """What a change between bold and plain says. Bold that runs on to the margin opens its paragraph as a run-in."""
+    if last.bold is None or line.bold is None or last.bold == line.bold or not closed:
+        return 0.0
+    if last.bold:
+        return WEIGHTS.lighter if paragraph.bold else 0.0
+    return WEIGHTS.bolder

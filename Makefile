@@ -37,7 +37,7 @@ bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/transfer.py
 	$(BIN)/python benchmarks/host.py
 
-# The layout, orientation and table packages ask for opencv-python, which needs libGL; the headless build has the same
+# The layout and table packages ask for opencv-python, which needs libGL; the headless build has the same
 # module under the same name and needs nothing, so it is put in place last.
 HEADLESS := $(BIN)/python -m pip install -q --force-reinstall --no-deps opencv-python-headless
 

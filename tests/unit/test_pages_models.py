@@ -1,0 +1,98 @@
+"""What stands around the models: pictures in, scores out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cv2")
+pytest.importorskip("onnxruntime")
+
+from warmwire.layout.page import Box
+from warmwire.models.pages.cells import cells_of
+from warmwire.models.pages.detector import lines_in
+from warmwire.models.pages.recogniser import picture_of
+from warmwire.models.pages.regions import STRIDES, apart, boxes_of
+from warmwire.models.pages.session import model_path, planes
+from warmwire.models.pages.tables import ModelCell
+from warmwire.wire.errors import BackendUnavailableError
+
+
+def test_planes_are_channels_less_their_mean_over_their_spread() -> None:
+    image = np.zeros((2, 3, 3), np.uint8)
+    image[1, 2] = (255, 51, 0)
+    values = planes(image, (0.5, 0.2, 0.0), (0.5, 0.1, 1.0))
+    assert values.shape == (1, 3, 2, 3)
+    assert values.dtype == np.float32
+    assert values[0, :, 1, 2] == pytest.approx([1, 0, 0], abs=1e-6)
+    assert values[0, :, 0, 0] == pytest.approx([-1, -2, 0], abs=1e-6)
+
+
+def test_a_file_that_a_package_lacks_is_named() -> None:
+    with pytest.raises(BackendUnavailableError, match="no_such_package is not installed"):
+        model_path("no_such_package", "x.onnx")
+    with pytest.raises(BackendUnavailableError, match=r"x\.onnx is missing"):
+        model_path("numpy", "x.onnx")
+
+
+def test_a_line_is_as_wide_as_it_is() -> None:
+    batch, share = picture_of(np.full((48, 100, 3), 255, np.uint8))
+    assert batch.shape == (1, 3, 48, 104)
+    assert share == pytest.approx(100 / 104)
+    assert batch[..., :100] == pytest.approx(1)
+    assert not batch[..., 100:].any()
+    assert picture_of(np.zeros((96, 50, 3), np.uint8))[0].shape == (1, 3, 48, 32)
+    assert picture_of(np.zeros((96, 1, 3), np.uint8))[0].shape == (1, 3, 48, 8)
+
+
+def test_patches_become_lines_grown_by_a_share_of_their_height() -> None:
+    marks = np.zeros((100, 200), np.float32)
+    marks[20:30, 10:150] = 0.9
+    marks[60:62, 10:12] = 0.9  # a speck
+    marks[80:90, 10:60] = 0.29  # too faint
+    quads, scores = lines_in(marks, 400, 200)
+    assert len(quads) == 1
+    assert scores[0] > 0.8
+    left, top = quads[0, 0]
+    right, bottom = quads[0, 2]
+    assert (left, top, right, bottom) == pytest.approx((4, 24, 316, 76), abs=4)
+    assert lines_in(np.zeros((32, 32), np.float32), 10, 10)[0].shape == (0, 4, 2)
+
+
+def test_corners_run_clockwise_from_the_top_left() -> None:
+    import cv2
+
+    marks = np.zeros((200, 200), np.float32)
+    box = cv2.boxPoints(((100, 100), (120, 12), 10))
+    cv2.fillPoly(marks, [box.astype(np.int32)], 0.9)
+    (quad,), _ = lines_in(marks, 200, 200)
+    assert quad[0, 0] < quad[1, 0]
+    assert quad[0, 1] < quad[1, 1] < quad[2, 1]
+    assert quad[3, 0] < quad[2, 0]
+
+
+def test_grids_give_boxes_about_their_cells() -> None:
+    steps = np.full((100 * 76, 32), -20.0, np.float32)
+    steps[:, [2, 8 + 1, 16 + 3, 24 + 4]] = 20  # 2 steps to the left, 1 up, 3 to the right, 4 down
+    boxes = boxes_of(steps, STRIDES[0])
+    assert boxes[0].tolist() == pytest.approx([-12, -4, 28, 36])
+    assert boxes[77].tolist() == pytest.approx([-4, 4, 36, 44])
+
+
+def test_of_boxes_that_overlap_the_most_probable_counts() -> None:
+    boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [20, 0, 30, 10], [0, 0, 10, 10]], np.float32)
+    assert apart(boxes, np.array([0.5, 0.9, 0.6, 0.3], np.float32)) == [1, 2]
+    assert apart(boxes, np.zeros(4, np.float32)) == []
+
+
+def test_tags_lay_out_cells() -> None:
+    corners = np.tile(np.array([1, 2, 5, 2, 5, 4, 1, 4], np.float32), (20, 1))
+    tags = ["<thead>", "<tr>", "<td", ' colspan="2"', ' rowspan="2"', ">", "</td>", "<td></td>", "</tr>"]
+    tags += ["<tr>", "<td></td>", "</tr>", "</thead>"]
+    box = Box(1, 2, 5, 4)
+    assert cells_of(tags, corners) == [
+        ModelCell(0, 0, 2, 2, box),
+        ModelCell(0, 2, 1, 1, box),
+        ModelCell(1, 2, 1, 1, box),
+    ]
+    assert cells_of(["<td"], corners) == [ModelCell(0, 0, 1, 1, box)]

@@ -30,10 +30,14 @@ class SightReader(PageReader):
         self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
 
+    def path_of(self, image: Image) -> Path:
+        """Where the sight of a picture is kept."""
+        height, width = image.shape[:2]
+        return self._folder / f"{width}x{height}-{hashlib.sha256(image.tobytes()).hexdigest()[:24]}.json"
+
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
         """What the models see on a page, from memory where it was seen before."""
-        height, width = image.shape[:2]
-        path = self._folder / f"{width}x{height}-{hashlib.sha256(image.tobytes()).hexdigest()[:24]}.json"
+        path = self.path_of(image)
         if path.exists():
             return load_sight(path)
         with self._lock:

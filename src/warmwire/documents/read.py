@@ -157,7 +157,7 @@ class Reader:
         if record.route is Route.MODEL:
             prepared.image = page.render(self._options.dpi)
         else:
-            read.elements = _structured(prepared.text.lines, prepared.text, read)
+            read.elements = structure_text(prepared.text.lines, prepared.text, read)
 
     def _finish(self, prepared: _Prepared, engine: Engine | None) -> ReadPage:
         """Let the engine read a page that needs it, and keep what there is where it fails."""
@@ -232,7 +232,7 @@ def _describe(record: PageRecord, text: PageText, options: Options) -> None:
         record.turn, record.engine = text.turn, "file"
 
 
-def _structured(lines: list[Line], text: PageText, page: ReadPage) -> list[Element]:
+def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[Element]:
     """The file's own lines as elements. Text that lies on its side is read upright and its boxes turned back."""
     width, height = (page.height, page.width) if text.turn % 180 else (page.width, page.height)
     regions = [Region(RegionKind.FIGURE, box) for box in text.figures]
@@ -250,7 +250,7 @@ def _own_text(prepared: _Prepared) -> list[Element]:
     trusted = text_quality("\n".join(line.text for line in text.hidden)) >= TRUSTED
     lines = text.lines or (text.hidden if trusted else [])
     try:
-        return _structured(lines, text, prepared.page)
+        return structure_text(lines, text, prepared.page)
     except Exception:  # it may be what went wrong before
         return [Element(Kind.TEXT, line.text) for line in lines]
 

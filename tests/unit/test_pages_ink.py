@@ -10,8 +10,9 @@ from warmwire.models.pages.decode import Decoder, Reading
 
 cv2 = pytest.importorskip("cv2")
 
-from warmwire.models.pages.ink import measure  # noqa: E402
-from warmwire.models.pages.lines import crop, split_at_rules  # noqa: E402
+from warmwire.models.pages.cuts import crop, split_at_rules  # noqa: E402
+from warmwire.models.pages.ink import Ink, measure  # noqa: E402
+from warmwire.models.pages.stature import sizes_of  # noqa: E402
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn, mark_of  # noqa: E402
 
 PLACES = np.linspace(0.1, 0.4, 7).tolist()
@@ -85,23 +86,51 @@ def test_marks_apart_from_their_text_come_in_lists() -> None:
     assert [mark.text if mark else None for mark in marks] == ["•", "•", None, None]
 
 
+def _places(image: np.ndarray, count: int) -> list[float]:
+    """Roughly where the letters of a word are."""
+    columns = np.flatnonzero((image.min(axis=2) < 128).any(axis=0))
+    middles = columns[0] + (np.arange(count) + 0.5) / count * (columns[-1] - columns[0])
+    return (middles / image.shape[1]).tolist()
+
+
+def _measured(text: str, scale: float, thickness: int) -> Ink:
+    image = _page(60, 400)
+    _text(image, text, 20, 42, scale, thickness)
+    return measure(image, text, _places(image, len(text)))
+
+
 def test_size_and_weight_follow_the_font() -> None:
-    sizes, weights = [], []
-    for scale, thickness in ((0.8, 1), (1.2, 2), (0.8, 3)):
-        image = _page(60, 400)
-        _text(image, "Hamburg", 20, 42, scale, thickness)
-        ink = measure(image, "Hamburg", PLACES)
-        sizes.append(ink.size)
-        weights.append(ink.weight)
-    assert sizes[1] / sizes[0] == pytest.approx(1.5, rel=0.12)
-    assert weights[2] > 1.4 * weights[0]
+    inks = [_measured("Hamburg", scale, thickness) for scale, thickness in ((0.8, 1), (1.2, 2), (0.8, 3))]
+    sizes = sizes_of([ink.stature for ink in inks], [1.0] * 3)
+    assert sizes[1] / sizes[0] == pytest.approx(1.5, rel=0.1)
+    assert inks[2].stroke > 1.4 * inks[0].stroke
 
 
 def test_light_letters_on_a_dark_ground_measure_the_same() -> None:
     image = _page(60, 400)
     _text(image, "Hamburg", 20, 42)
     one, other = measure(image, "Hamburg", PLACES), measure(255 - image, "Hamburg", PLACES)
-    assert (one.size, one.start, one.end) == (other.size, other.start, other.end)
+    assert (one.stature, one.start, one.end) == (other.stature, other.start, other.end)
+
+
+def test_what_hangs_in_from_the_line_above_is_not_measured() -> None:
+    plain, tight = _page(60, 400), _page(60, 400)
+    for image in (plain, tight):
+        _text(image, "Hamburg", 20, 42)
+    _text(tight, "gypsy query", 20, 3)  # the feet of these reach in
+    places = _places(plain, 7)
+    assert measure(tight, "Hamburg", places).stature == measure(plain, "Hamburg", places).stature
+    assert measure(tight, "Hamburg", places).top == measure(plain, "Hamburg", places).top
+
+
+def test_slanted_letters_lean() -> None:
+    image = _page(60, 400)
+    _text(image, "Hillbill", 20, 42)
+    shear = np.float32([[1, -0.25, 10], [0, 1, 0]])
+    leant = cv2.warpAffine(image, shear, (400, 60), borderValue=(255, 255, 255))
+    slants = [measure(one, "Hillbill", _places(one, 8)).slant for one in (image, leant)]
+    assert slants == [pytest.approx(0.0, abs=0.03), pytest.approx(0.25, abs=0.04)]
+    assert measure(image, "Hil", PLACES[:3]).slant is None
 
 
 def test_ink_far_from_every_letter_read_is_unread() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ MIN_SKEW = 0.15
 """A page askew by less than that, in degrees, is straight."""
 MAX_SKEW = 12.0
 """Lines at a larger angle are not the page's own (a stamp, a watermark)."""
+STEEP = 2 * MAX_SKEW
+"""A line of a few letters that is further askew lies across the page; of a word of two any angle is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,12 @@ class Frame:
     def straighten(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
         """Points of the upright page (..., 2) on the straight one: turned about the page's middle."""
         return _rotate(points, -self.skew, self.width / 2, self.height / 2)
+
+    def quads(self, boxes: Sequence[Box]) -> Quads:
+        """Boxes of the straight page as corners on the upright one."""
+        corners = [[[b.left, b.top], [b.right, b.top], [b.right, b.bottom], [b.left, b.bottom]] for b in boxes]
+        points = np.array(corners, np.float32).reshape(-1, 4, 2)
+        return _rotate(points, self.skew, self.width / 2, self.height / 2)
 
     def original(self, box: Box) -> Box:
         """A box of the straight page in the frame of the image as it came."""
@@ -85,7 +94,8 @@ def level_short(quads: Quads, skew: float) -> Quads:
     widths = np.linalg.norm(top, axis=1)
     heights = np.linalg.norm(quads[:, 3] - quads[:, 0], axis=1)
     angles = np.degrees(np.arctan2(top[:, 1], top[:, 0]))
-    wrong = (widths > heights) & (widths < 8 * heights) & (np.abs(angles - skew) > 0.7)
+    away = np.abs(angles - skew)
+    wrong = (widths > heights) & (widths < 8 * heights) & (away > 0.7) & ((widths < 3 * heights) | (away < STEEP))
     half = np.stack([widths, heights], axis=1)[:, None, :] / 2
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float32)[None] * half
     level = _rotate(corners.astype(np.float32), skew, 0, 0) + quads.mean(axis=1, keepdims=True)

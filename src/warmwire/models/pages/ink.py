@@ -1,38 +1,57 @@
-"""What the ink of a line tells besides its letters: the font's size and weight, and bullets that were not read."""
+"""What the ink of a line tells besides its letters: how tall, how bold and how slanted they are, and bullets that were
+not read.
+
+The picture of a line is cut generously, so that on tight pages it has feet of the line above and heads of the line
+below. These hang in from the upper or lower edge and do not reach the rows where the line has most of its ink; without
+them the rest is the line's own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.models.pages.stature import Stature, stature_of
 from warmwire.models.pages.strokes import mark_of
-
-_TALL = frozenset("bdfhklijtABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ßäöüéèêàâîïôûçáíóúñ()[]{}/|!?'\"“”‘’&%$€£@#")
-_DEEP = frozenset("gjpqyçQ,;()[]{}/|@$")
-
 
 MIN_DARKNESS = 0.15
 """Grey lighter than this share of the way from paper to ink is paper."""
 REACH = 0.55
 """How far from its middle a letter's ink goes at most, in heights of the line's picture; a wide one takes 0.4."""
+MIN_SLANTED = 4
+"""Fewer letters do not show their slant: an A has two."""
 TALL = 0.15
 """A column with less ink than that, in heights of the line's picture, has no letter's: a dash, dot leaders, a rule."""
 
 
+INTO = 0.3
+"""Ink that hangs in from an edge and shares less of its height with the fullest rows is a neighbouring line's."""
+MIN_THEIRS = 0.01
+"""Less ink of neighbours than that, in squares of the picture's height, is no letter's."""
+FULL = 0.4
+"""A row with that share of the fullest row's ink is one where the small letters are."""
+SLANTS = (-0.07, 0.0, 0.07, 0.14, 0.21, 0.28)
+"""Slants that are tried, as the shift to the right per pixel upwards: italics have 0.17 to 0.3."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """What the letters of a line measure: `size` is the font size as far as they show it, in pixels, `weight` the
-    width of their strokes in units of the size; both 0 for a line without ink. `core` is the height of the rows with
-    most ink, the small letters' in most lines. `mark` is a bullet or check box before
-    the letters, or empty; `start` and `end` are where the ink begins and ends, 0 to 1 along the line. `unread` is the
-    share of the letters' ink that is far from every letter read, 0 to 1."""
+    """What the letters of a line measure, in pixels of its picture.
 
-    size: float = 0.0
-    weight: float = 0.0
-    core: float = 0.0
+    `top` and `bottom` are where the line's own ink begins and ends, equal without any. `stroke` is the width of the
+    letters' strokes, 0 if unknown, `slant` how far they lean to the right per pixel upwards, None if unknown. `mark`
+    is a bullet or check box before the letters, or empty; `start` and `end` are where the ink begins and ends, 0 to 1
+    along the line. `unread` is the share of the letters' ink that is far from every letter read, 0 to 1.
+    """
+
+    top: float = 0.0
+    bottom: float = 0.0
+    stature: Stature = field(default_factory=Stature)
+    stroke: float = 0.0
+    slant: float | None = None
     mark: str = ""
     start: float = 0.0
     end: float = 1.0
@@ -41,22 +60,83 @@ class Ink:
 
 def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
     """Measure the image of one line (height, width, 3) that reads `text`, its letters at `places` (0 to 1 along it)."""
-    import cv2
-
-    grey = cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY)
-    _, mask = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
-    ink = np.asarray(mask, np.bool_)
-    if ink.mean() > 0.5:  # light letters on a dark ground
-        ink, grey = np.logical_not(ink), 255 - grey
-    ink = _without_rules(ink)
+    ink, grey = _inked(crop)
+    ink, _ = _parted(_without_rules(ink))
     mark, letters = _mark(ink, places)
     columns = np.flatnonzero(ink.any(axis=0))
     start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, ink.shape[1])
-    found = _letters(ink[:, letters:], grey[:, letters:], text)
     width = ink.shape[1]
-    middles = [place * width - letters for char, place in zip(text, places, strict=True) if not char.isspace()]
-    unread = _unread(ink[:, letters:], np.array(middles))
-    return replace(found, mark=mark, start=float(start) / width, end=float(end) / width, unread=unread)
+    middles = np.array(places, np.float64) * width - letters
+    spaces = np.array([char.isspace() for char in text], np.bool_)
+    own = ink[:, letters:]
+    rows = np.flatnonzero(own.any(axis=1))
+    top, bottom = (float(rows[0]), float(rows[-1] + 1)) if len(rows) else (0.0, 0.0)
+    return Ink(
+        top,
+        bottom,
+        stature_of(_pieces(own), text, middles, ink.shape[0]),
+        _stroke(own, grey[:, letters:]),
+        _slant(own) if (~spaces).sum() >= MIN_SLANTED else None,
+        mark,
+        float(start) / width,
+        float(end) / width,
+        _unread(own, middles[~spaces]),
+    )
+
+
+def alone(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The image of one line without its neighbours' ink; the same array where there is none."""
+    import cv2
+
+    ink, _ = _inked(crop)
+    own, theirs = _parted(ink)
+    if theirs.sum() < MIN_THEIRS * crop.shape[0] ** 2:
+        return crop
+    spread = cv2.dilate(theirs.astype(np.uint8), np.ones((5, 5), np.uint8)).astype(np.bool_) & ~own
+    without = crop.copy()
+    without[spread] = np.median(crop[~ink], axis=0).astype(np.uint8)
+    return without
+
+
+def _inked(crop: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
+    """Where a line has ink, and its picture in grey with the ink dark."""
+    import cv2
+
+    grey = np.asarray(cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY), np.uint8)
+    _, mask = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
+    ink = np.asarray(mask, np.bool_)
+    if ink.mean() > 0.5:  # light letters on a dark ground
+        return np.logical_not(ink), 255 - grey
+    return ink, grey
+
+
+def _parted(ink: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The line's own ink and its neighbours'."""
+    import cv2
+
+    height = ink.shape[0]
+    profile = ink.sum(axis=1)
+    inner = profile[height // 5 : height - height // 5]
+    if not inner.any():
+        return ink, np.zeros_like(ink)
+    core = np.flatnonzero(inner >= FULL * inner.max()) + height // 5
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
+    tops, bottoms = stats[:, 1], stats[:, 1] + stats[:, 3]
+    shared = np.minimum(bottoms, core[-1] + 1) - np.maximum(tops, core[0])
+    foreign = ((tops == 0) | (bottoms == height)) & (shared < INTO * np.minimum(stats[:, 3], core[-1] + 1 - core[0]))
+    foreign[0] = False
+    theirs = foreign[labels]
+    return ink & ~theirs, theirs
+
+
+def _pieces(ink: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Boxes of the connected pieces of ink: left, top, right, bottom."""
+    import cv2
+
+    _, _, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
+    boxes: NDArray[np.int32] = stats[1:, :4].astype(np.int32)
+    boxes[:, 2:] += boxes[:, :2]
+    return boxes
 
 
 def _without_rules(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -73,31 +153,40 @@ def _without_rules(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return ink
 
 
-def _letters(ink: NDArray[np.bool_], grey: NDArray[np.uint8], text: str) -> Ink:
-    top, bottom, core = _rows(ink.sum(axis=1))
-    if top == bottom:
-        return Ink()
-    line, shade = ink[top:bottom], grey[top:bottom]
-    size = (bottom - top) / _ems(text)
+def _stroke(ink: NDArray[np.bool_], grey: NDArray[np.uint8]) -> float:
+    """How wide the strokes are: the ink's area by the length of its edges, grey pixels counting in part."""
+    rows = np.flatnonzero(ink.any(axis=1))
+    if not len(rows):
+        return 0.0
+    line, shade = ink[rows[0] : rows[-1] + 1], grey[rows[0] : rows[-1] + 1]
     level = int((line[:, 1:] & ~line[:, :-1]).sum() + line[:, 0].sum())  # strokes met on the way along all rows ...
     upright = int((line[1:] & ~line[:-1]).sum() + line[0].sum())  # ... and down all columns
     paper, black = float(np.median(shade[~line])) if not line.all() else 255.0, float(np.percentile(shade[line], 20))
     darkness = (paper - shade) / max(paper - black, 1.0)
     area = float(np.clip(darkness, 0, 1)[darkness > MIN_DARKNESS].sum())
-    return Ink(size, area / max(level + upright, 1) / size, core)
+    return area / max(level + upright, 1)
 
 
-def _rows(profile: NDArray[np.int64]) -> tuple[int, int, int]:
-    """First row of a line and the row after its last: from its fullest rows outwards to the next white ones, so that
-    a neighbour's ink at the edge of the picture does not count; and how high the fullest rows are together."""
-    if profile.max(initial=0) < 2:
-        return 0, 0, 0
-    core = np.flatnonzero(profile >= 0.4 * profile.max())
-    white = profile < 2
-    above, below = np.flatnonzero(white[: core[0]]), np.flatnonzero(white[core[-1] :])
-    top = int(above[-1]) + 1 if len(above) else 0
-    bottom = int(core[-1] + below[0]) if len(below) else len(profile)
-    return top, bottom, int(core[-1] - core[0]) + 1
+def _slant(ink: NDArray[np.bool_]) -> float | None:
+    """How far the letters lean: leant back by as much, their stems stand and columns are either full or empty."""
+    rows = np.flatnonzero(ink.any(axis=1))
+    columns = np.flatnonzero(ink.any(axis=0))
+    if len(rows) < 8:
+        return None
+    line = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    height, width = line.shape
+    y, x = np.nonzero(line[::2])  # every other row is enough
+    y = 2 * y
+    fullness = []
+    for slant in SLANTS:
+        counts = np.bincount(np.rint(x - slant * (height - y) + height).astype(np.int64), minlength=width)
+        fullness.append(float(np.square(counts).sum()))
+    best = int(np.argmax(fullness))
+    if not 0 < best < len(SLANTS) - 1:
+        return SLANTS[best]
+    before, most, after = fullness[best - 1 : best + 2]
+    bend = 2 * most - before - after
+    return SLANTS[best] + (SLANTS[1] - SLANTS[0]) * (0.5 * (after - before) / bend if bend else 0.0)
 
 
 def _unread(ink: NDArray[np.bool_], middles: NDArray[np.float64]) -> float:
@@ -107,14 +196,6 @@ def _unread(ink: NDArray[np.bool_], middles: NDArray[np.float64]) -> float:
     if not len(columns) or not len(middles):
         return float(len(columns) > 0)
     return float((np.abs(columns[:, None] - middles).min(axis=1) > REACH * height).mean())
-
-
-def _ems(text: str) -> float:
-    """How tall the letters of `text` stand together, in units of the font size."""
-    if any(ord(char) > 0x2E7F for char in text):
-        return 0.92
-    letters = set(text)
-    return (0.73 if letters & _TALL else 0.53) + (0.21 if letters & _DEEP else 0.0)
 
 
 def _mark(ink: NDArray[np.bool_], places: Sequence[float]) -> tuple[str, int]:

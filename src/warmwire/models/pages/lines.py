@@ -1,145 +1,198 @@
-"""From places of lines to lines of text: cut out, read, measure."""
+"""From pictures of lines to lines of text: read, measure, compare with the page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import compress
 from statistics import median
-
-import numpy as np
-from numpy.typing import NDArray
 
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
-from warmwire.models.pages.engines import Pixels, Quads, Reading
-from warmwire.models.pages.ink import Ink, measure
+from warmwire.models.pages.cuts import Cut
+from warmwire.models.pages.engines import Pixels, Reading
+from warmwire.models.pages.ink import Ink, alone, measure
 from warmwire.models.pages.legible import are_legible, legibility
 from warmwire.models.pages.shade import evened
+from warmwire.models.pages.stature import sizes_of
 from warmwire.models.pages.strokes import Mark
 
+SURE = 0.9
+"""A line that is more legible is read in no other direction."""
+SURE_REST = 0.85
+"""How legible ink must be that no line was found for."""
+DASH = 0.9
+"""How sure a dash is that is told by its shape and place."""
+SIGNS = frozenset("*•†‡§%✓+±=")
+"""What may stand alone besides letters and figures."""
 BOLD = 1.2
 """Strokes this much wider than the page's usual ones, for the letters' size, are bold."""
+ITALIC = 0.09
+"""Letters that lean so much more than the page's usual ones are italic: half of what italics lean."""
+MAX_LEAN = 0.08
+"""A page whose usual letters lean more is in italics."""
+RISE, FALL = 0.73, 0.21
+"""How far the letters of most fonts reach above and below the baseline, in units of the size."""
+LOOSE = 0.72
+"""Size of a font by the height of the detector's box, where nothing better is known."""
+ABOVE, BELOW = 0.33, 0.13
+"""How much further than letters a bullet or check box may reach: it stands about half the height of a capital and is at
+most 1.2 high, in units of the size."""
+LEVEL = 0.1
+"""A line beside another is so much nearer to it than one above, per pixel."""
 MIN_SHAPE = 2.0
 """What is not so many times wider than high, and cannot be read, is a smudge or a sign rather than a line."""
-
-HEIGHT = 48
-"""Height of the picture of a line that the recogniser takes, pixels."""
-MAX_WIDTH = 100 * HEIGHT
-"""A line longer than that is a ruling line or an accident, and would cost what a whole page does."""
-
-
-def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
-    """The image of one line, level, as high as the recogniser wants it, so that small letters are enlarged once and
-    smoothly."""
-    import cv2
-
-    top, right, bottom, left = (float(np.linalg.norm(side)) for side in np.roll(quad, -1, axis=0) - quad)
-    long, high = max(top, bottom, 1.0), max(left, right, 1.0)
-    scale = min(max(HEIGHT / high, 1.0), max(MAX_WIDTH / long, 1.0))
-    width, height = max(1, round(long * scale)), max(1, round(high * scale))
-    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-    matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
-    warped = cv2.warpPerspective(image, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    if height > HEIGHT or width > MAX_WIDTH:
-        size = (min(max(1, round(long * HEIGHT / high)), MAX_WIDTH), HEIGHT)
-        warped = cv2.resize(warped, size, interpolation=cv2.INTER_AREA)
-    return np.asarray(warped, np.uint8)
-
-
-def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box]) -> tuple[Quads, list[Box]]:
-    """Cut lines where an upright rule passes through them: two cells of a table found as one line."""
-    parts: list[NDArray[np.float32]] = []
-    places: list[Box] = []
-    uprights = [rule for rule in rules if rule.height > rule.width]
-    for quad, box in zip(quads, boxes, strict=True):
-        cuts = sorted(
-            rule.centre[0]
-            for rule in uprights
-            if box.left + 0.6 * box.height < rule.centre[0] < box.right - 0.6 * box.height
-            and rule.top <= box.top + 0.3 * box.height
-            and rule.bottom >= box.bottom - 0.3 * box.height
-            and rule.height > 1.4 * box.height  # else it may be the stem of a large letter
-        )
-        edges = [box.left, *cuts, box.right]
-        for start, end in pairwise(edges):
-            low, high = (start - box.left) / box.width, (end - box.left) / box.width
-            top, bottom = quad[1] - quad[0], quad[2] - quad[3]
-            parts.append(
-                np.array(
-                    [quad[0] + low * top, quad[0] + high * top, quad[3] + high * bottom, quad[3] + low * bottom],
-                    np.float32,
-                )
-            )
-            places.append(Box(start, box.top, end, box.bottom))
-    return np.array(parts, np.float32).reshape(-1, 4, 2), places
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """One line as it was cut out, read and measured."""
 
-    image: Pixels
-    box: Box
+    cut: Cut
     reading: Reading
     ink: Ink
+
+    @property
+    def box(self) -> Box:
+        return self.cut.box
 
     @property
     def letters(self) -> int:
         return sum(not char.isspace() for char in self.reading.text)
 
     @property
+    def scale(self) -> float:
+        """Pixels of the page per pixel of the picture."""
+        return self.cut.across / float(self.cut.image.shape[0])
+
+    @property
     def length(self) -> float:
         """In its own heights; 0 for a stroke or a row of dots that was taken for a line."""
-        return self.image.shape[1] / self.image.shape[0] if self.letters or self.ink.unread else 0.0
+        return self.cut.image.shape[1] / self.cut.image.shape[0] if self.letters or self.ink.unread else 0.0
+
+    @property
+    def legibility(self) -> float:
+        return legibility(self.reading, self.ink)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether ink that may be anything is text: surely read, and not as a point or stroke that any speck is."""
+        letters = any(char.isalnum() or char in SIGNS for char in self.reading.text)
+        return letters and self.legibility >= SURE_REST
 
 
-def read_lines(
-    crops: Sequence[Pixels], boxes: Sequence[Box], recognise: Callable[[Sequence[Pixels]], list[Reading]]
-) -> tuple[list[Line], int]:
-    """The lines of a page that can be read, with size and weight from their ink, and how many more there are."""
-    seen = [
-        _Seen(image, box, reading, measure(evened(image), reading.text, reading.places))
-        for image, box, reading in zip(crops, boxes, recognise(crops), strict=True)
-    ]
-    scores = [legibility(line.reading, line.ink) for line in seen]
-    legible = are_legible(scores, [line.letters for line in seen], [line.length for line in seen])
-    lost = sum(not known and line.length > MIN_SHAPE for line, known in zip(seen, legible, strict=True))
-    seen = list(compress(seen, legible))
-    weights = [line.ink.weight for line in seen for _ in line.reading.text if line.ink.weight]
-    usual = median(weights) if weights else 0.0
-    return [_line(line, size, usual) for line, size in zip(seen, _sizes(seen), strict=True)], lost
+Recognise = Callable[[Sequence[Pixels]], list[Reading]]
 
 
-def _line(seen: _Seen, size: float, usual: float) -> Line:
-    """A line whose font is `size` in its picture's pixels, on a page whose usual weight is `usual`, 0 if unknown."""
-    box, ink = seen.box, seen.ink
-    return Line(
-        Box(box.left + ink.start * box.width, box.top, box.left + ink.end * box.width, box.bottom),
-        f"{ink.mark} {seen.reading.text.strip()}".strip(),
-        seen.reading.confidence,
-        size * box.height / seen.image.shape[0] or box.height,
-        ink.weight > BOLD * usual if ink.weight else None,
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of a page: its lines, what was read of ink that no line was found for, and how many lines more there
+    are that could not be read."""
+
+    lines: list[Line]
+    rest: list[Line]
+    unread: int
+
+
+def read_lines(lines: Sequence[Sequence[Cut]], recognise: Recognise, rest: Sequence[Sequence[Cut]] = ()) -> Page:
+    """The lines of a page that can be read, with size and weight from their ink.
+
+    Each line comes in all directions it may be read in; the first is believed where it is read surely. So does the
+    `rest`, ink that may be no text at all.
+    """
+    seen = _read_best([*lines, *rest], recognise)
+    seen, others = seen[: len(lines)], seen[len(lines) :]
+    legible = are_legible(
+        [line.legibility for line in seen], [line.letters for line in seen], [line.length for line in seen]
     )
+    text = [line.is_text for line in others]
+    lost = sum(not known and line.length > MIN_SHAPE for line, known in zip(seen, legible, strict=True))
+    lost += sum(not known and line.length > MIN_SHAPE for line, known in zip(others, text, strict=True))
+    seen, others = list(compress(seen, legible)), list(compress(others, text))
+    found = _lines([*seen, *others])
+    return Page(found[: len(seen)], found[len(seen) :], lost)
+
+
+def _read_best(lines: Sequence[Sequence[Cut]], recognise: Recognise) -> list[_Seen]:
+    """Lines read in the direction that suits them best."""
+    seen = _read([cuts[0] for cuts in lines], recognise)
+    doubtful = [i for i, cuts in enumerate(lines) if len(cuts) > 1 and seen[i].legibility < SURE]
+    others = iter(_read([cut for i in doubtful for cut in lines[i][1:]], recognise))
+    for i in doubtful:
+        seen[i] = max([seen[i], *(next(others) for _ in lines[i][1:])], key=lambda line: line.legibility)
+    return seen
+
+
+def _read(cuts: Sequence[Cut], recognise: Recognise) -> list[_Seen]:
+    pictures = [alone(cut.image) for cut in cuts]
+    return [
+        _Seen(cut, reading, measure(evened(picture), reading.text, reading.places))
+        for cut, picture, reading in zip(cuts, pictures, recognise(pictures), strict=True)
+    ]
+
+
+def _lines(seen: Sequence[_Seen]) -> list[Line]:
+    """Lines with their fonts: sizes that agree, and what is bolder or more slanted than the page's usual letters."""
+    sizes = _sizes(seen)
+    weights = [line.ink.stroke * line.scale / size for line, size in zip(seen, sizes, strict=True)]
+    usual = median([w for line, w in zip(seen, weights, strict=True) for _ in line.reading.text if w] or [0.0])
+    slants = [line.ink.slant for line in seen for _ in line.reading.text if line.ink.slant is not None]
+    upright = min(median(slants or [0.0]), MAX_LEAN)
+    return [
+        Line(
+            _box(line, size),
+            f"{line.ink.mark} {line.reading.text.strip()}".strip(),
+            line.reading.confidence,
+            size,
+            weight > BOLD * usual if weight else None,
+            italic=None if line.ink.slant is None else line.ink.slant > upright + ITALIC,
+            angle=line.cut.angle,
+        )
+        for line, size, weight in zip(seen, sizes, weights, strict=True)
+    ]
 
 
 def _sizes(seen: Sequence[_Seen]) -> list[float]:
-    """The font size of each line in its picture's pixels.
+    """The font size of each line on the page; a line that does not show it has that of the line nearest to it."""
+    sizes = sizes_of([line.ink.stature for line in seen], [line.scale for line in seen])
+    known = [(line.box, size) for line, size in zip(seen, sizes, strict=True) if size]
+    return [size or _near(line.box, known) or LOOSE * line.cut.across for line, size in zip(seen, sizes, strict=True)]
 
-    How tall all ink stands is misled by a neighbouring line's ink, and by grain that hides the few letters which
-    reach down. How high the small letters stand is not, so it bounds the size; their share of it is learned from the
-    page's long lines.
-    """
-    long = [line.ink.size / line.ink.core for line in seen if line.ink.core and len(line.reading.text) > 12]
-    ratio = median(long) if long else 0.0
-    sizes = []
-    for line in seen:
-        text, ink = line.reading.text, line.ink
-        small = sum(char.islower() for char in text)
-        low = 0.94 * ratio * ink.core if small >= 12 and small > 0.7 * len(text) else 0.0
-        high = 1.06 * ratio * ink.core if ratio and len(text) >= 5 else ink.size
-        sizes.append(max(low, min(high, ink.size)))
-    return sizes
+
+def _near(box: Box, sized: Sequence[tuple[Box, float]]) -> float:
+    """The size of what is nearest to a box, text beside it rather than above; 0 without any."""
+    x, y = box.centre
+
+    def away(other: Box) -> float:
+        return abs(other.centre[1] - y) + LEVEL * abs(other.centre[0] - x)
+
+    return min(sized, key=lambda pair: away(pair[0]))[1] if sized else 0.0
+
+
+def _box(line: _Seen, size: float) -> Box:
+    """Where the letters are: from the height of capitals to the depth of descenders about the baseline, so that steps
+    between lines are those between their baselines; a line without baseline has the box of its ink."""
+    box, ink, scale = line.box, line.ink, line.scale
+    if line.cut.angle:
+        return box
+    left, right = box.left + ink.start * box.width, box.left + ink.end * box.width
+    if ink.stature.baseline is not None:
+        base = box.top + ink.stature.baseline * scale
+        return Box(left, base - RISE * size, right, base + FALL * size)
+    if ink.bottom > ink.top:
+        return Box(left, box.top + ink.top * scale, right, box.top + ink.bottom * scale)
+    return Box(left, box.top, right, box.bottom)
+
+
+def loose(line: Line) -> Box:
+    """A line's box with room above and below for a bullet or check box beside it."""
+    return replace(line.box, top=line.box.top - ABOVE * line.size, bottom=line.box.bottom + BELOW * line.size)
+
+
+def dash_lines(lines: Sequence[Line], dashes: Sequence[tuple[Box, str]]) -> list[Line]:
+    """Dashes as lines of their own, as large as the line nearest to each."""
+    sized = [(line.box, line.size) for line in lines]
+    return [Line(box, text, DASH, _near(box, sized)) for box, text in dashes]
 
 
 def with_marks(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line]:
@@ -149,4 +202,17 @@ def with_marks(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line
         if mark is None or markers_of(line.text)
         else replace(line, text=f"{mark.text} {line.text}", box=replace(line.box, left=mark.left))
         for line, mark in zip(lines, marks, strict=True)
+    ]
+
+
+def unmarked(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line]:
+    """Lines that are no mark found before a line."""
+    found = [mark for mark in marks if mark is not None]
+    return [
+        line
+        for line in lines
+        if not any(
+            mark.top < line.box.centre[1] < mark.bottom and abs(mark.left - line.box.left) < 0.5 * line.size
+            for mark in found
+        )
     ]

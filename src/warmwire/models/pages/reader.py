@@ -25,6 +25,7 @@ from warmwire.layout.tables import Found
 from warmwire.models.base import Report
 from warmwire.models.cpus import cores
 from warmwire.models.images import Image
+from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
 from warmwire.models.pages.geometry import (
     Frame,
@@ -37,7 +38,8 @@ from warmwire.models.pages.geometry import (
     straight_image,
     upright,
 )
-from warmwire.models.pages.lines import crop, read_lines, split_at_rules, with_marks
+from warmwire.models.pages.lines import dash_lines, loose, read_lines, unmarked, with_marks
+from warmwire.models.pages.remains import rest_of
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
 
@@ -110,14 +112,21 @@ class PageReader:
         rules = find_rules(ink, _size(boxes))
         if cancelled.is_set():
             return None
-        quads, boxes = split_at_rules(quads, boxes, rules)
-        lines, unread = read_lines([crop(page, quad) for quad in quads], boxes, self._engines.recognise)
-        lines = with_marks(lines, find_marks(ink, [line.box for line in lines]))
-        regions = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
+        quads, boxes = split_at_gutters(*split_at_rules(quads, boxes, rules), ink)
+        drawn = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
+        pictures = [region.box for region in drawn if region.kind is RegionKind.FIGURE]
+        rest = rest_of(ink, straight, boxes, [*rules, *pictures], _size(boxes))
+        text = read_lines(
+            cut_out(page, quads, boxes, frame.skew),
+            self._engines.recognise,
+            cut_out(page, frame.quads(rest.places), rest.places, frame.skew),
+        )
         if cancelled.is_set():
             return None
-        tables = model_tables(straight, lines, regions, rules, _size(boxes), self._engines.cells)
-        return Sight(frame, lines, regions, rules, tables, unread)
+        marks = find_marks(ink, [loose(line) for line in text.lines])
+        lines = [*with_marks(text.lines, marks), *unmarked([*text.rest, *dash_lines(text.lines, rest.dashes)], marks)]
+        tables = model_tables(straight, lines, drawn, rules, _size(boxes), self._engines.cells)
+        return Sight(frame, lines, drawn, rules, tables, text.unread)
 
     def _upright(self, image: Pixels) -> tuple[int, Pixels, Quads]:
         """The page's turn, the page turned back, and its lines.

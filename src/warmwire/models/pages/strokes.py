@@ -89,10 +89,12 @@ def is_drawn(ink: Ink, box: Box, known: Sequence[Box]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A bullet or check box that stands before a line, and its left edge."""
+    """A bullet or check box that stands before a line, its left edge, and the line's upper and lower ones."""
 
     text: str
     left: float
+    top: float
+    bottom: float
 
 
 def find_marks(ink: Ink, boxes: Sequence[Box]) -> list[Mark | None]:
@@ -120,7 +122,7 @@ def _mark(ink: Ink, box: Box, boxes: Sequence[Box]) -> Mark | None:
         return None
     blob = part[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     text = mark_of(blob, 0.7 * high)
-    return Mark(text, float(start + columns[0])) if text else None
+    return Mark(text, float(start + columns[0]), box.top, box.bottom) if text else None
 
 
 def mark_of(blob: NDArray[np.bool_], size: float) -> str:

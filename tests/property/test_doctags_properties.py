@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from warmwire.layout import doctags_tokens as tokens
 from warmwire.layout.doctags import parse, write_page
+from warmwire.layout.markers import BULLETED, NUMBERED
 from warmwire.layout.page import Cell, Element, Kind, Table
 
 TAGS = [*tokens.BLOCKS, *tokens.LISTS, "doctag", "key_value_region", *tokens.CELLS, "loc_7", "loc_499"]
@@ -44,7 +45,7 @@ def test_every_word_between_tags_is_kept_exactly_once(text: str) -> None:
 prose = (
     st.lists(word, min_size=1, max_size=6)
     .map(" ".join)
-    .filter(lambda t: not (tokens.ENUMERATOR.match(t) or tokens.BULLET.match(t) or tokens.TAG.search(t)))
+    .filter(lambda t: not (NUMBERED.match(t) or BULLETED.match(t) or tokens.TAG.search(t)))
 )
 plain = st.builds(
     Element,

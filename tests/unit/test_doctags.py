@@ -35,6 +35,12 @@ def test_writes_a_page() -> None:
     )
 
 
+@pytest.mark.parametrize("marker", ["1.", "1.)", "(1)", "[1]", "(a)", "IV.", "2.1", "③"])
+def test_printed_numbers_come_back(marker: str) -> None:
+    item = Element(Kind.LIST_ITEM, "Foo", ordered=True, marker=marker)
+    assert [(found.marker, found.text) for found in parse(write_page([item], 1, 1))] == [(marker, "Foo")]
+
+
 def test_neighbouring_lists_of_two_kinds_stay_apart() -> None:
     items = [Element(Kind.LIST_ITEM, "a"), Element(Kind.LIST_ITEM, "b", ordered=True, marker="1.")]
     assert write_elements(items, 1, 1).count("</") == 4

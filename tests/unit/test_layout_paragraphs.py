@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts
 from warmwire.layout.markers import find_markers, markers_of
-from warmwire.layout.page import Box, Kind, Region, RegionKind
+from warmwire.layout.page import Box, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 
 
@@ -56,6 +56,12 @@ def test_levels_follow_the_indents() -> None:
         (["1.347 of them", "2.611 of these"], ["1.", "2."]),
         (["☐ no", "☑ yes", "[x] also"], ["☐", "☑", "[x]"]),
         (["•tight", "- loose", "-minus"], ["•", "-", None]),
+        (["1.) tea", "2.) milk"], ["1.)", "2.)"]),
+        (["* a note to the table"], [None]),
+        (["* tea", "* milk"], ["*", "*"]),
+        (["— Good day, he said.", "— Good day."], [None, None]),
+        (["- 3 -", "- 4.50"], [None, None]),
+        (["冈 yes", "口 no"], ["冈", "口"]),
     ],
 )
 def test_markers(found: list[str], markers: list[str | None]) -> None:
@@ -164,3 +170,94 @@ def test_text_below_a_line_in_the_middle_is_a_paragraph_of_its_own() -> None:
 def test_a_heading_may_be_mostly_figures() -> None:
     page = [line(50, 60, "Rechnung Nr. 2024-0815", 16, True), *lines(50, 100, PROSE)]
     assert structure(page, WIDTH, HEIGHT)[0].kind in (Kind.TITLE, Kind.HEADING)
+
+
+def test_short_lines_without_a_full_stop_are_one_block() -> None:
+    address = ["Marsh & Dunmore", "64 Quarry Close", "Eastlow E93 2LR"]
+    page = [*lines(50, 100, PROSE), *lines(50, 190, address), *lines(50, 260, OTHER)]
+    assert texts(structure(page, WIDTH, HEIGHT))[1] == " ".join(address)
+
+
+def test_double_spaced_text_has_paragraphs() -> None:
+    page = [line(50 + 15 * (i % 4 == 0), 100 + i * 26, text) for i, text in enumerate(PROSE + OTHER)]
+    assert texts(structure(page, WIDTH, HEIGHT)) == [" ".join(PROSE), " ".join(OTHER)]
+
+
+def test_a_bold_run_in_opens_its_paragraph() -> None:
+    run_in = line(50, 100, PROSE[0], bold=True)
+    assert texts(structure([run_in, *lines(50, 113, PROSE[1:])], WIDTH, HEIGHT)) == [" ".join(PROSE)]
+
+
+def test_recognised_sizes_stray_within_a_paragraph() -> None:
+    sizes = (10.0, 11.2, 9.4, 10.6, 9.2, 11.4, 10.1, 9.0)
+    page = [line(50, 100 + 13 * i, text, sizes[i], None) for i, text in enumerate(PROSE[:3] * 2)]
+    assert len(structure(page, WIDTH, HEIGHT)) == 1
+
+
+def test_entries_that_hang() -> None:
+    page = []
+    for i in range(4):
+        page += [line(50, 100 + 39 * i, f"Brook, A. {i} Channels and the banks of rivers in")]
+        page += [
+            line(65, 113 + 39 * i, "the upper valley, with maps and notes on all of"),
+            line(65, 126 + 39 * i, "them."),
+        ]
+    found = texts(structure(page, WIDTH, HEIGHT))
+    assert [text[:11] for text in found] == [f"Brook, A. {i}" for i in range(4)]
+
+
+def test_a_drop_cap_opens_its_word() -> None:
+    cap = Line(Box(50, 100, 70, 126), "T", 1.0, 30.0, False)
+    beside = [
+        line(74, 100 + 13 * i, text) for i, text in enumerate(("he keeper counted the lamps near the", *PROSE[1:2]))
+    ]
+    found = texts(structure([cap, *beside, *lines(50, 126, PROSE[2:])], WIDTH, HEIGHT))
+    assert found[0].startswith("The keeper counted the lamps near the and wrote")
+
+
+def test_contents_are_a_list_without_their_dots() -> None:
+    entries = [("1 The keeper", 3, 0), ("1.1 The lamps", 5, 20), ("2 The boat, and what became of it", 12, 0)]
+    page = [line(50, 60, "Contents", 16, True)]
+    for i, (text, number, indent) in enumerate(entries):
+        page += [line(50 + indent, 100 + 14 * i, f"{text} " + "." * (40 - len(text)))]
+        page += [line(0, 100 + 14 * i, str(number), right=500)]
+    found = [element for element in structure(page, WIDTH, HEIGHT) if element.kind is Kind.LIST_ITEM]
+    assert [(item.text, item.level) for item in found] == [
+        ("1 The keeper 3", 1),
+        ("1.1 The lamps 5", 2),
+        ("2 The boat, and what became of it 12", 1),
+    ]
+
+
+def test_an_item_set_larger_is_no_heading() -> None:
+    page = [*lines(50, 100, PROSE * 3), line(50, 300, "1. Tea and milk", 14), line(50, 320, "2. Bread and salt", 14)]
+    page += [line(50, 340, "• a large one", 14)]
+    kinds = [element.kind for element in structure(page, WIDTH, HEIGHT)[-3:]]
+    assert kinds == [Kind.LIST_ITEM] * 3
+
+
+@pytest.mark.parametrize(
+    "text", ["2.1 Results of 2019", "3. Methods.", "REFERENCES", "Abstract", "FINDINGS OF THE COURT"]
+)
+def test_headings_of_other_kinds(text: str) -> None:
+    page = [*lines(50, 100, PROSE), line(50, 165, text, 10, text[0].isdigit()), *lines(50, 185, OTHER)]
+    assert texts(structure(page, WIDTH, HEIGHT), Kind.HEADING) == [text]
+
+
+@pytest.mark.parametrize("text", ["28 July 2031", "x = 3 + y", "Ada Marsh, Jon Weir, and Tom Lane", "and went on as"])
+def test_larger_text_that_heads_nothing(text: str) -> None:
+    page = [*lines(50, 100, PROSE[:3]), line(50, 142, text, 11.4, False), *lines(50, 165, OTHER)]
+    assert Kind.HEADING not in {element.kind for element in structure(page, WIDTH, HEIGHT)}
+
+
+def test_shards_are_one_formula() -> None:
+    shards = [line(200, 160, "a + b"), line(170, 167, "x ="), line(205, 174, "2"), line(400, 167, "(7)")]
+    found = structure([*lines(50, 100, PROSE), *shards, *lines(50, 210, OTHER)], WIDTH, HEIGHT)
+    assert [element.kind for element in found] == [Kind.TEXT, Kind.FORMULA, Kind.TEXT]
+    assert sorted(found[1].text.split()) == sorted(["a", "+", "b", "x", "=", "2", "(7)"])
+
+
+def test_elements_know_what_they_are_set_in() -> None:
+    page = [line(50, 60, "The quiet river", 20, True), *lines(50, 100, PROSE)]
+    title, text = structure(page, WIDTH, HEIGHT)
+    assert (title.size, title.bold, text.size, text.bold, text.confidence) == (20, True, SIZE, False, 1.0)

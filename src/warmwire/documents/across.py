@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from warmwire.documents.record import Reading, ReadPage
-from warmwire.layout.doctags_tokens import ENUMERATOR
+from warmwire.layout.markers import NUMBERED
 from warmwire.layout.page import Element, Kind
 
 _OUTSIDE: Final = (Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.FOOTNOTE)
@@ -104,7 +104,7 @@ def _join_lists(page: ReadPage, following: ReadPage) -> None:
     if above is None or below is None or {above.kind, below.kind} != {Kind.TEXT, Kind.LIST_ITEM}:
         return
     item, text = (above, below) if above.kind is Kind.LIST_ITEM else (below, above)
-    printed = ENUMERATOR.match(text.text)
+    printed = NUMBERED.match(text.text)
     if not item.ordered or printed is None:
         return
     first, second = (item.marker, printed[1]) if item is above else (printed[1], item.marker)

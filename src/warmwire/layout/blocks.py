@@ -1,20 +1,26 @@
-"""What each part of a page is: a heading, a list item, a caption, a footnote, code, or text."""
+"""What each part of a page is: a heading, a list item, a caption, a footnote, a formula, code, or text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from statistics import median
 
 from warmwire.layout.code import code_text
-from warmwire.layout.headings import is_heading, level_of, title_of
+from warmwire.layout.entries import find_entries
+from warmwire.layout.formulas import with_formulas
+from warmwire.layout.headings import Look, is_heading, level_of, title_of
 from warmwire.layout.hyphens import Vocabulary, join_lines
-from warmwire.layout.markers import Style
+from warmwire.layout.markers import Marker, Style
 from warmwire.layout.notes import footnotes, is_caption, note_text
-from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph
+from warmwire.layout.rows import size_of
 
 Part = Paragraph | Element
+
+NESTED = 0.8
+"""An item set in by this much, in units of the body, is inside the one above."""
 
 
 def blocks(
@@ -26,7 +32,34 @@ def blocks(
     vocabulary: Vocabulary,
 ) -> list[Element]:
     """The elements of a page's parts, which are in reading order; `size` is the body's."""
-    return _Classifier(parts, height, size, regions, rules, vocabulary).elements()
+    return _Classifier(list(with_formulas(parts, size)), height, size, regions, rules, vocabulary).elements()
+
+
+def element_of(kind: Kind, text: str, lines: Sequence[Line], box: Box) -> Element:
+    """An element of lines, with what these are set in."""
+    letters = sum(len(line.text) for line in lines) or 1
+    return Element(
+        kind,
+        text,
+        box,
+        size=median(size_of(line) for line in lines),
+        bold=_all_of([line.bold for line in lines]),
+        italic=_all_of([line.italic for line in lines]),
+        confidence=sum(line.confidence * len(line.text) for line in lines) / letters,
+    )
+
+
+def _all_of(values: Sequence[bool | None]) -> bool | None:
+    known = [value for value in values if value is not None]
+    return all(known) if known else None
+
+
+@dataclass(slots=True)
+class _OpenList:
+    """A list that may go on: where its items begin, and its last marker."""
+
+    left: float
+    marker: Marker | None
 
 
 class _Classifier:
@@ -45,33 +78,44 @@ class _Classifier:
         self.size = size
         self.vocabulary = vocabulary
         self.figures = [part.box for part in parts if isinstance(part, Element) and part.box is not None]
-        titles = [region.box for region in regions if region.kind is RegionKind.TITLE]
         texts = [part for part in parts if isinstance(part, Paragraph)]
+        self.look = Look.of(texts, size, [region.box for region in regions if region.kind is RegionKind.TITLE])
         self.notes = {id(texts[i]) for i in footnotes(texts, height, size, rules)}
+        self.entries = find_entries(parts)
+        self.captions = {id(part) for part in texts if is_caption(part, self.figures, size)}
         self.headings = [
             part
-            for part, after in pairwise((*parts, None))
-            if isinstance(part, Paragraph)
-            and id(part) not in self.notes
-            and is_heading(part, after if isinstance(after, Paragraph) else None, size, titles)
+            for before, part, after in zip((None, *parts), parts, (*parts[1:], None), strict=False)
+            if isinstance(part, Paragraph) and self._heads(before, part, after)
         ]
         opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
-        self.title = title_of([part for part in self.headings if part in texts[:opening]], self.headings, size)
+        early = {id(part) for part in texts[:opening]}
+        self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)
+
+    def _heads(self, before: Part | None, part: Paragraph, after: Part | None) -> bool:
+        """Whether a part is a heading; an item among items that count on is none, however it is set."""
+        known = (self.notes, self.entries, self.captions)
+        if part.formula or any(id(part) in ids for ids in known):
+            return False
+        if part.marker is not None and any(_count_on(part, other) for other in (before, after)):
+            return False
+        above, below = (other if isinstance(other, Paragraph) else None for other in (before, after))
+        return is_heading(above, part, below, self.look)
 
     def elements(self) -> list[Element]:
         heads = {id(heading) for heading in self.headings}
-        indents: list[float] = []
+        lists: list[_OpenList] = []
         found: list[Element] = []
         last: Paragraph | None = None
         for part in self.parts:
             if isinstance(part, Element):
-                indents.clear()
+                lists.clear()
                 found.append(part)
                 continue
-            if part.marker is not None and id(part) not in heads:
-                found.append(self._list_item(part, indents))
+            if id(part) in self.entries or (part.marker is not None and id(part) not in heads):
+                found.append(self._list_item(part, lists))
             else:
-                indents.clear()
+                lists.clear()
                 element = self._text(part, id(part) in heads)
                 if last is not None and found and self._goes_on(found[-1], element, last, part):
                     text = join_lines([found[-1].text, element.text], self.vocabulary)
@@ -81,32 +125,47 @@ class _Classifier:
             last = part
         return found
 
-    def _list_item(self, part: Paragraph, indents: list[float]) -> Element:
-        """A list item; `indents` are those of the open lists around it, outermost first."""
+    def _list_item(self, part: Paragraph, lists: list[_OpenList]) -> Element:
+        """A list item; `lists` are the open lists around it, outermost first."""
         marker = part.marker
-        assert marker is not None
         left = part.lines[0].box.left
-        while indents and left < indents[-1] - 0.8 * self.size:
-            indents.pop()
-        if not indents or left > indents[-1] + 0.8 * self.size:
-            indents.append(left)
-        kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(marker.style, Kind.LIST_ITEM)
+        followed = next((i for i, one in enumerate(lists) if _follows(one.marker, marker)), None)
+        if followed is not None:  # whatever its indent: numbers may be set flush right
+            del lists[followed + 1 :]
+        else:
+            while lists and left < lists[-1].left - NESTED * self.size:
+                lists.pop()
+        if not lists or (followed is None and left > lists[-1].left + NESTED * self.size):
+            lists.append(_OpenList(left, marker))
+        lists[-1].marker = marker
         text = join_lines(part.texts, self.vocabulary)
-        return Element(kind, text, part.box, level=len(indents), ordered=marker.ordered, marker=marker.text)
+        style = marker.style if marker is not None else Style.BULLET
+        kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(style, Kind.LIST_ITEM)
+        element = element_of(kind, text, part.lines, part.box)
+        element.level = len(lists)
+        if marker is not None:
+            element.ordered, element.marker = marker.ordered, marker.text
+        return element
 
     def _text(self, part: Paragraph, is_heading: bool) -> Element:
         text = join_lines((line.text for line in part.lines), self.vocabulary)
+        kind = Kind.TEXT
         if part is self.title:
-            return Element(Kind.TITLE, text, part.box)
-        if id(part) in self.notes:
-            return Element(Kind.FOOTNOTE, note_text(text), part.box)
-        if is_caption(part, self.figures, self.size):
-            return Element(Kind.CAPTION, text, part.box)
+            kind = Kind.TITLE
+        elif id(part) in self.notes:
+            kind, text = Kind.FOOTNOTE, note_text(text)
+        elif id(part) in self.captions:
+            kind = Kind.CAPTION
+        elif is_heading:
+            kind = Kind.HEADING
+        elif part.formula:
+            kind = Kind.FORMULA
+        elif all(line.mono for line in part.lines) and len(part.lines) > 1:
+            kind, text = Kind.CODE, code_text(part.lines)
+        element = element_of(kind, text, part.lines, part.box)
         if is_heading:
-            return Element(Kind.HEADING, text, part.box, level=level_of(part, self.size))
-        if all(line.mono for line in part.lines) and len(part.lines) > 1:
-            return Element(Kind.CODE, code_text(part.lines), part.box)
-        return Element(Kind.TEXT, text, part.box)
+            element.level = level_of(part, self.size)
+        return element
 
     def _goes_on(self, above: Element, element: Element, last: Paragraph, part: Paragraph) -> bool:
         """Whether a paragraph goes on here from the foot of the column before."""
@@ -116,3 +175,16 @@ class _Classifier:
         alike = abs(part.size - last.size) < 0.1 * self.size
         open_end = above.text[-1].isalnum() or above.text[-1] in ",-‐"
         return moved and alike and open_end and element.text[0].islower()
+
+
+def _follows(marker: Marker | None, other: Marker | None) -> bool:
+    """Whether a number is the next one after another of its kind."""
+    if marker is None or other is None or not other.ordered:
+        return False
+    return (marker.style, marker.frame, marker.value + 1) == (other.style, other.frame, other.value)
+
+
+def _count_on(part: Paragraph, other: Part | None) -> bool:
+    if not isinstance(other, Paragraph):
+        return False
+    return _follows(part.marker, other.marker) or _follows(other.marker, part.marker)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from warmwire.layout import doctags_tokens as tokens
 from warmwire.layout.doctags_otsl import Place, read_table
 from warmwire.layout.doctags_tokens import GRID, MAX_LEVEL, TAG
+from warmwire.layout.markers import BULLETED, NUMBERED
 from warmwire.layout.page import Box, Element, Kind
 
 _LONGEST_TAG = 70
@@ -282,6 +283,6 @@ def _list_item(current: _Open, box: Box | None) -> Iterator[Element]:
     """The item, its printed number or bullet apart from its text."""
     text = current.text
     if text:
-        printed = (tokens.ENUMERATOR if current.ordered else tokens.BULLET).match(text)
+        printed = (NUMBERED if current.ordered else BULLETED).match(text)
         marker, rest = (printed[1], text[printed.end() :]) if printed else ("", text)
         yield Element(Kind.LIST_ITEM, rest, box, current.level, current.ordered, marker)

@@ -85,17 +85,6 @@ LANGUAGE: Final = re.compile(r"_[\w#+]{1,20}_", re.ASCII)
 PAIR: Final = re.compile(r"(?:key|value|link)_\d{1,4}", re.ASCII)
 """Keys and values of a form; tags only inside `key_value_region`."""
 
-ENUMERATOR: Final = re.compile(
-    r"""(\(?(?:[0-9]{1,4}(?:\.[0-9]{1,3})*|[A-Za-z]|[ivxlcdm]{1,6}|[IVXLCDM]{1,6})[.)](?=\s|$)
-    |[0-9]{1,3}(?:\.[0-9]{1,3})+(?=\s|$)
-    |[0-9]{1,3}、|[①-⑳])\s*""",
-    re.VERBOSE,
-)
-"""The printed number of an ordered list's item, at the start of its text."""
-
-BULLET: Final = re.compile(r"([•·◦▪■□‣●○⁃∙*+–—-])(?:\s+|$)")
-"""The printed bullet of an unordered list's item, at the start of its text."""
-
 
 def is_tag(name: str) -> bool:
     """Whether `<name>` may be a tag at some place of a page."""

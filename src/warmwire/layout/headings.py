@@ -1,56 +1,163 @@
-"""Which paragraphs are headings, and of which level.
+"""Which paragraphs are headings, and the first guess of their level.
 
-Size speaks first: larger than the body is a heading. Text of the body's size may be one when it is bold, short,
-alone on its line and followed by plain text. The level follows the printed number where there is one ("2.1"), else
-the size relative to the body, so that equal pages of one document get equal levels.
+A heading is a short paragraph that stands out and heads something. It stands out by size, by weight, by capitals, by a
+printed number, by being one of the words that head a part of nearly every report; how far a size must stand out depends
+on how much the page's sizes stray of themselves. What stands out and heads nothing is told by what it says: values,
+labels, formulas, sums, names in a row, whole sentences.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from warmwire.layout.measures import has_ended
 from warmwire.layout.page import Box
 from warmwire.layout.paragraphs import Paragraph
-from warmwire.layout.rows import is_value
+from warmwire.layout.rows import is_value, size_of
 
 LARGER = 1.18
-"""A paragraph this much larger than the body is set apart by its size alone (recognised sizes are rough)."""
+"""A paragraph this much larger than the body is set apart by its size alone where sizes are recognised, ..."""
+EXACTLY_LARGER = 1.08
+"""... and this much where they are the file's own."""
 NUMBERED = 1.07
 """... and one that opens with a section number when it is that much larger."""
 TITLE = 1.5
 """The largest text of a page is its title from this size on."""
+SMALLEST = 0.75
+"""Capitals of a heading are set no smaller than this: small capitals are about 0.8."""
+SENTENCE = 60
+"""A numbered line that ends in a full stop is a heading up to this many letters, and a sentence beyond."""
+LONGEST = 200
+"""Letters of the longest heading."""
 _LEVELS = (1.27, 1.1)
 
 _NUMBER = re.compile(
-    r"(?:(?:chapter|section|part|kapitel|teil|chapitre|capítulo|abschnitt)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=\D)",
+    r"(?:(?:chapter|section|part|kapitel|teil|chapitre|capítulo|abschnitt)\s+)?"
+    r"(\d{1,2}(?:\.\d{1,2}){0,4}|[A-H](?:\.\d{1,2}){1,4})[.)]?\s+(?=\D)",
     re.I,
 )
+_NAMED = re.compile(
+    r"(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])[.:)]?\s+)?(?:abstract|acknowledge?ments?|appendix|appendices|bibliography"
+    r"|conclusions?|contents|table of contents|discussion|foreword|glossary|index|introduction"
+    r"|(?:materials and )?methods|preface|references|results|(?:executive )?summary|zusammenfassung"
+    r"|einleitung|inhalt(?:sverzeichnis)?"
+    r"|literatur(?:verzeichnis)?|vorwort|anhang|danksagung|résumé|introducción|introduzione|bibliographie|références"
+    r"|sommaire|remerciements|annexes?|resumen|índice|referencias|bibliografía|indice|riassunto|bibliografia"
+    r"|samenvatting|inhoud|摘要|参考文献|目录|目次)",
+    re.I,
+)
+_WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_DATE = re.compile(r"(?:^|,|\s)\d{1,2}\.?\s+[^\W\d_]{3,}\.?\s+(?:19|20)\d\d$|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d$")
+_MATHS = re.compile(r"[=<>≤≥≈≠∑∫√∏∂∞∈⊂∪∩±×÷→⇒]")
+_STOPS = (".", ";", ",", "。", "，", "；")
 
 
-def is_heading(paragraph: Paragraph, following: Paragraph | None, size: float, titles: Sequence[Box] = ()) -> bool:
-    """Whether a paragraph heads what follows; `titles` are boxes where a layout model saw one."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a page's text looks like, against which headings stand out."""
+
+    size: float
+    exact: bool
+    """Whether sizes are the file's own, to the point."""
+    bold: float
+    capital: float
+    """The shares of its letters that are bold, and of its lines that are capitals throughout."""
+    titles: Sequence[Box] = ()
+    """Where a layout model saw a heading."""
+
+    @classmethod
+    def of(cls, paragraphs: Sequence[Paragraph], size: float, titles: Sequence[Box]) -> Look:
+        """The look of the paragraphs of a page."""
+        lines = [line for paragraph in paragraphs for line in paragraph.lines]
+        letters = sum(len(line.text) for line in lines) or 1
+        same = sum(len(line.text) for line in lines if abs(size_of(line) - size) < 0.01 * size)
+        return cls(
+            size,
+            same > 0.4 * letters and len(lines) > 3,
+            sum(len(line.text) for line in lines if line.bold) / letters,
+            sum(is_capital(line.text) for line in lines) / max(len(lines), 1),
+            titles,
+        )
+
+
+def is_capital(text: str) -> bool:
+    """Whether a text is set in capitals throughout."""
+    return sum(char.isupper() for char in text) >= 4 and not any(char.islower() for char in text)
+
+
+def is_heading(before: Paragraph | None, paragraph: Paragraph, following: Paragraph | None, look: Look) -> bool:
+    """Whether a paragraph heads what follows; `before` is what stands above it."""
     text = " ".join(line.text for line in paragraph.lines).strip()
-    letters = sum(char.isalpha() for char in text)
-    figures = is_value(text) and not (letters >= 6 and letters > sum(char.isdigit() for char in text))
-    if not letters or len(text) > 200 or len(paragraph.lines) > 3 or figures:
+    if not _may_head(paragraph, text) or _runs_on(before, text, following):
         return False
-    sentence = text.endswith((".", ";", ",", "。")) and len(text) > 40
-    ratio = paragraph.size / size
-    if ratio >= LARGER:
-        return not sentence or ratio >= TITLE
-    if paragraph.marker is not None and not paragraph.marker.ordered:
+    ratio = paragraph.size / look.size
+    sentence = text.endswith(_STOPS) and len(text) > 40
+    numbered = _NUMBER.match(text) is not None
+    if ratio >= (EXACTLY_LARGER if look.exact else LARGER) and not _are_names(text):
+        if ratio < LARGER and text.endswith(_STOPS):
+            return numbered and len(text) < SENTENCE
+        return not sentence or ratio >= TITLE or (numbered and len(text) < SENTENCE)
+    if _NAMED.fullmatch(text.rstrip(":. ")) and ratio > SMALLEST:
+        return _stands_alone(paragraph, following)
+    if text.endswith((":", *_STOPS)) and not (numbered and paragraph.bold and text.endswith(".")):
         return False
-    if text.endswith((":", ",", ";", ".", "。")) or len(paragraph.lines) > 2 or len(text) > 100 or ratio < 0.94:
+    if len(paragraph.lines) > 2 or len(text) > 100:
         return False
-    backed = any(paragraph.box.intersection(box) >= 0.6 * paragraph.box.area for box in titles)
     if ":" in text and is_value(text.split(":", 1)[1]):  # a label and its value
         return False
-    if ratio >= NUMBERED and _NUMBER.match(text):
-        return not text[-1].isdigit()  # a line of a table of contents
-    if paragraph.bold:
+    backed = any(paragraph.box.intersection(box) >= 0.6 * paragraph.box.area for box in look.titles)
+    if ratio >= SMALLEST and is_capital(text) and look.capital < 0.3 and _is_prose(following):
+        return True
+    if ratio < 0.94:
+        return False
+    if numbered and (ratio >= NUMBERED or (backed and _is_prose(following))):
+        return True
+    if paragraph.bold and look.bold < 0.7:
         return following is None or not following.bold or backed
     return backed and ratio >= 1.07
+
+
+def _may_head(paragraph: Paragraph, text: str) -> bool:
+    """Whether a paragraph may be a heading for what it says, whatever it looks like."""
+    if paragraph.entry or (paragraph.marker is not None and not paragraph.marker.ordered):
+        return False
+    if _DATE.search(text) and paragraph.marker is None and len(text) < 32:
+        return False
+    if len(text) > LONGEST or len(paragraph.lines) > 4 or not _WORD.search(text):
+        return False
+    letters = sum(char.isalpha() for char in text)
+    if is_value(text) and not (letters >= 6 and letters > sum(char.isdigit() for char in text)):
+        return False
+    return not (_MATHS.search(text) and len(_WORD.findall(text)) < 3)
+
+
+def _runs_on(before: Paragraph | None, text: str, following: Paragraph | None) -> bool:
+    """Whether a text is the middle of a sentence, as lines are whose size was read wrong."""
+    goes_on = text[0].islower() and before is not None and not has_ended(before.lines[-1].text)
+    runs_on = following is not None and following.lines[0].text[:1].islower() and len(text) > 30
+    return goes_on or (runs_on and not has_ended(text))
+
+
+def _are_names(text: str) -> bool:
+    """Whether a text is names in a row, as the authors of a paper are given."""
+    parts = re.split(r",|;|\band\b|\bund\b|&", text)
+    return len(parts) > 2 and all(len(part.split()) < 5 for part in parts) and text.count(",") > 1
+
+
+def _stands_alone(paragraph: Paragraph, following: Paragraph | None) -> bool:
+    return len(paragraph.lines) == 1 and (
+        following is None or following.marker is not None or following.entry or _is_prose(following)
+    )
+
+
+def _is_prose(paragraph: Paragraph | None) -> bool:
+    """Whether a paragraph is text that a heading may head."""
+    if paragraph is None:
+        return False
+    text = " ".join(line.text for line in paragraph.lines)
+    return len(text) > 60 and not is_capital(text)
 
 
 def level_of(paragraph: Paragraph, size: float) -> int:

@@ -2,7 +2,9 @@
 
 A bullet speaks for itself. A number or letter does not: "15. November" opens a date, "5. " may be where a
 sentence broke. It opens an item when a neighbour of the same style stands beside it at the same indent and counts
-on from it, or back to it.
+on from it, or back to it. Nor do signs that have other uses: a star or a plus opens an item where another does too,
+and else a note; a dash opens what somebody says where its text runs on to the left of it, or, the long one, where its
+lines end as sentences do and none hangs.
 """
 
 from __future__ import annotations
@@ -12,16 +14,40 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from warmwire.layout.page import Line
 
-_BULLET = re.compile(r"([•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·・･∙⁃❑❒★※])\s*(?=\S)")
-_DASH = re.compile(r"([-–—*+])\s+(?=\S)")
-_BOX = re.compile(r"(\[[ xX✓✗]?\]|[☐☑☒⊠⊡□✅])\s*(?=\S)")
-_COUNT = re.compile(r"(\(?)(\d{1,3}|[a-z]|[A-Z]|[ivxIVX]{2,5})([.)]|\.\))(\s*)(?=\S)")
+_BULLETS = "•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·・･∙⁃❑❒★※□◎∎➔➜"
+_DASHES = "-–—*+"
+_BULLET = re.compile(rf"([{_BULLETS}])\s*(?=\S)")
+_DASH = re.compile(rf"([{_DASHES}])\s+(?=\S)")
+_BOX = re.compile(
+    r"(\[[ xX✓✗]?\]|[☐☑☒⊠⊡□✅🗹🗷])\s*(?=\S)"
+    r"|([冈区囚図网口回囗])\s*(?=[A-Za-zÀ-ž0-9])"  # what a recogniser of Chinese makes of them
+)
+_TICKED = re.compile(r"[xX✓✗☑☒⊠⊡✅🗹🗷冈区囚図网]")
+_COUNT = re.compile(r"([(（]?)(\d{1,3}|[a-z]|[A-Z]|[ivxIVX]{2,5})(\.\)|[.)）])(\s*)(?=\S)")
 _BRACKETED = re.compile(r"(\[)(\d{1,3})(\])(\s*)(?=\S)")
 _CIRCLED = re.compile(r"([①-⑳])\s*(?=\S)")
+
+NUMBERED: Final = re.compile(
+    r"""(\[\d{1,4}\](?=\s|$)
+    |[(（]?(?:\d{1,4}(?:\.\d{1,3}){0,4}|[A-Za-z]|[ivxlcdm]{1,7}|[IVXLCDM]{1,7})(?:\.\)|[.)）])(?=\s|$)
+    |\d{1,3}(?:\.\d{1,3}){1,4}(?=\s|$)
+    |\d{1,3}、|[①-⑳])\s*""",
+    re.VERBOSE,
+)
+"""The printed number of an item that is known to count, at the start of its text."""
+
+BULLETED: Final = re.compile(rf"([{_DASHES}{_BULLETS}])(?:\s+|$)")
+"""The printed bullet of an item that is known to have one, at the start of its text."""
+
+_SPOKEN = re.compile(r"[.!?…»”\"]\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
+
+_NEAR = 20
+"""Lines above and below among which another star makes a list."""
 
 
 class Style(StrEnum):
@@ -57,8 +83,8 @@ class Marker:
 def markers_of(text: str) -> list[Marker]:
     """Every way to read the start of `text` as a list marker, the likeliest first."""
     if match := _BOX.match(text):
-        checked = bool(re.search(r"[xX✓✗☑☒⊠⊡✅]", match[1]))
-        return [Marker(Style.CHECKED if checked else Style.UNCHECKED, match[1], text[match.end() :])]
+        checked = _TICKED.search(match[0]) is not None
+        return [Marker(Style.CHECKED if checked else Style.UNCHECKED, match[0].strip(), text[match.end() :])]
     if match := _BULLET.match(text) or _DASH.match(text):
         return [Marker(Style.BULLET, match[1], text[match.end() :])]
     if match := _CIRCLED.match(text):
@@ -73,6 +99,11 @@ def markers_of(text: str) -> list[Marker]:
         for style, value in _readings(count)
         if value > 0
     ]
+
+
+def opens_item(text: str) -> bool:
+    """Whether `text` opens with a sign that opens nothing but items: a box to tick, or a bullet."""
+    return bool(_BOX.match(text) or re.match(r"[•●○‣■◆➢]\s*\S", text))
 
 
 def _readings(count: str) -> list[tuple[Style, int]]:
@@ -97,7 +128,7 @@ def find_markers(lines: Sequence[Line], size: float) -> list[Marker | None]:
     found: list[Marker | None] = [None] * len(lines)
     counted: list[tuple[int, Marker]] = []
     for i, options in enumerate(readings):
-        if options and not options[0].ordered:
+        if options and not options[0].ordered and _is_bullet(i, readings, lines, size):
             found[i] = options[0]
         counted += [(i, marker) for marker in options if marker.ordered]
     sections = Counter(marker.value for _, marker in counted if _is_section(marker))
@@ -107,6 +138,24 @@ def find_markers(lines: Sequence[Line], size: float) -> list[Marker | None]:
         if found[i] is None and any(_neighbours(lines, i, marker, j, other, size) for j, other in around):
             found[i] = marker
     return found
+
+
+def _is_bullet(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Line], size: float) -> bool:
+    """Whether a sign that has other uses as well opens an item at line `i`."""
+    sign = readings[i][0].text
+    if sign not in _DASHES:
+        return True
+    if not any(char.isalpha() for char in readings[i][0].rest):
+        return False  # a figure below zero, a page number between dashes
+    if sign in "*+":
+        near = range(max(0, i - _NEAR), min(len(lines), i + _NEAR + 1))
+        return any(j != i and readings[j] and readings[j][0].text == sign for j in near)
+    if i + 1 >= len(lines) or readings[i + 1]:
+        return sign != "—" or not _SPOKEN.search(lines[i].text)
+    shift = lines[i + 1].box.left - lines[i].box.left
+    if abs(shift) > 0.8 * size:
+        return shift > 0 or not lines[i + 1].text[:1].islower()
+    return sign != "—"
 
 
 def _is_section(marker: Marker) -> bool:

@@ -53,7 +53,7 @@ class Column:
         self._sizes = _smooth([size_of(row) for row in rows])
         self.roughness = _roughness(rows)
         """The factor by which sizes of one text may differ here."""
-        steps = [self._step(i) for i in range(1, len(rows))]
+        steps = [self._step(i) for i in range(1, len(rows)) if _are_stacked(rows[i - 1], rows[i])]
         plain = [step for step in steps if 0.5 < step < 3.2]
         self.pitch = _pitch(plain) if plain else 1.5
         """The usual step between lines, in units of their size."""
@@ -118,6 +118,12 @@ class Column:
             elif -DEEP < shift < -INDENT and abs(shift + back) < INDENT and not self.early[i]:
                 hanging += 1
         return hanging, indented
+
+
+def _are_stacked(above: Line, below: Line) -> bool:
+    """Whether one line stands under the other by most of the shorter one, so that their step means something."""
+    shared = min(above.box.right, below.box.right) - max(above.box.left, below.box.left)
+    return shared > 0.5 * min(above.box.width, below.box.width) and min(len(above.text), len(below.text)) > 3
 
 
 def has_ended(text: str) -> bool:

@@ -14,13 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from warmwire.layout.markers import Marker, find_markers, markers_of
+from warmwire.layout.markers import Marker, find_markers, markers_of, opens_item
 from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
 
-_LEADER = re.compile(r"(?:[.·…_]\s?){4,}\s*\w{1,7}$")
+_LEADER = re.compile(r"\s*(?:[.·…]\s?){4,}\s*(\w{1,7})$")
 """How a line of a table of contents ends."""
+
+_PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}|[A-Z]-?\d{1,3}")
+"""A page number."""
 
 _CLAUSE = re.compile(r"(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,4}\.?\s|§\s?\d|\[\d{1,3}\]\s")
 """How a numbered clause opens: "2.1 The tenant pays"."""
@@ -65,6 +68,11 @@ class Paragraph:
 
     lines: list[Line]
     marker: Marker | None = None
+    entry: bool = False
+    """Whether its last line ends in what may be the number of a page, set apart, ..."""
+    led: bool = False
+    """... with dots that lead to it."""
+    formula: bool = False
 
     @property
     def box(self) -> Box:
@@ -87,44 +95,60 @@ class Paragraph:
 
 def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
     """The paragraphs of one column, from top to bottom; `size` is the page's body size."""
-    rows: list[Line] = []
-    apart: set[int] = set()  # places of lines that reach over white, as a label and its value do: each for itself
-    for row in rows_of(lines):
-        for runs in join_row(row, size):
-            if any(
-                right.box.left - left.box.right > 1.5 * size and not _is_marker(left) for left, right in pairwise(runs)
-            ):
-                apart |= {len(rows), len(rows) + 1}
-            rows.append(join_runs(runs))
+    rows: list[_Row] = []
+    for across in rows_of(lines):
+        rows += [_row(runs, size) for runs in join_row(across, size)]
+    rows = _with_initials(_with_accents(rows))
     if not rows:
         return []
-    rows, apart = _with_initials(*_with_accents(rows, apart))
-    column = Column(rows, size)
-    markers = find_markers(rows, size)
+    column = Column([row.line for row in rows], size)
+    markers = find_markers(column.rows, size)
     found: list[Paragraph] = []
-    for i, line in enumerate(rows):
-        if found and i not in apart and markers[i] is None and not _opens(found[-1], i, column):
-            found[-1].lines.append(line)
+    for i, row in enumerate(rows):
+        alone = i > 0 and (rows[i - 1].alone or row.alone or (row.entry and column.early[i - 1]))
+        if found and not alone and markers[i] is None and not _opens(found[-1], i, column):
+            found[-1].lines.append(row.line)
+            found[-1].entry, found[-1].led = row.entry, row.led
         else:
-            found.append(Paragraph([line], markers[i]))
+            found.append(Paragraph([row.line], markers[i], row.entry, row.led))
     return found
 
 
-def _with_accents(rows: list[Line], apart: set[int]) -> tuple[list[Line], set[int]]:
+@dataclass(slots=True)
+class _Row:
+    """A whole line. It is `alone` where it reaches over white, as a label and its value do, and an `entry` where what
+    stands beyond the white may be a page number."""
+
+    line: Line
+    alone: bool = False
+    entry: bool = False
+    led: bool = False
+
+
+def _row(runs: Sequence[Line], size: float) -> _Row:
+    line = join_runs(runs)
+    wide = any(right.box.left - left.box.right > 1.5 * size and not _is_marker(left) for left, right in pairwise(runs))
+    led = _LEADER.search(line.text)
+    if led or (wide and _PAGE.fullmatch(runs[-1].text.strip())):
+        text = (
+            f"{line.text[: led.start()].rstrip()} {led[1]}".strip() if led and line.text[: led.start()].strip() else ""
+        )
+        return _Row(replace(line, text=text) if text else line, entry=True, led=led is not None)
+    return _Row(line, alone=wide)
+
+
+def _with_accents(rows: Sequence[_Row]) -> list[_Row]:
     """Rows with each accent or sign that stands alone over or in a line put behind that line."""
-    kept: list[Line] = []
-    places: list[int] = []
+    kept: list[_Row] = []
     for row in rows:
-        places.append(len(kept))
-        above = kept[-1] if kept else None
-        if above is not None and (_is_accent(row) or _is_accent(above)) and _holds(above.box, row.box):
-            line, sign = (above, row) if _is_accent(row) else (row, above)
-            kept[-1] = replace(line, text=f"{line.text} {sign.text}")
-            places[-1] -= 1
+        above = kept[-1].line if kept else None
+        if above is not None and (_is_accent(row.line) or _is_accent(above)) and _holds(above.box, row.line.box):
+            line, sign = (above, row.line) if _is_accent(row.line) else (row.line, above)
+            whole = kept[-1] if line is above else row
+            kept[-1] = _Row(replace(line, text=f"{line.text} {sign.text}"), whole.alone, whole.entry, whole.led)
         else:
             kept.append(row)
-    places.append(len(kept))
-    return kept, {places[place] for place in apart}
+    return kept
 
 
 def _is_accent(row: Line) -> bool:
@@ -138,30 +162,32 @@ def _holds(one: Box, other: Box) -> bool:
     return shared > 0.5 * min(one.height, other.height) and outer.left <= inner.left and inner.right <= outer.right
 
 
-def _with_initials(rows: list[Line], apart: set[int]) -> tuple[list[Line], set[int]]:
+def _with_initials(rows: Sequence[_Row]) -> list[_Row]:
     """Rows with each drop cap put before the line it opens."""
-    for i, row in enumerate(rows):
-        if len(row.text) > 2 or not row.text[:1].isalpha():
+    kept = list(rows)
+    for row in rows:
+        cap = row.line
+        if len(cap.text) > 2 or not cap.text[:1].isalpha():
             continue
-        beside = [
-            j
-            for j in range(max(0, i - 4), min(len(rows), i + 5))
-            if j != i
-            and rows[j].box.left >= row.box.right - 0.3 * size_of(rows[j])
-            and rows[j].box.left < row.box.right + 2 * size_of(rows[j])
-            and row.box.top - 0.5 * size_of(rows[j]) < rows[j].box.centre[1] < row.box.bottom
-            and size_of(row) > 1.8 * size_of(rows[j])
-        ]
-        if len(beside) < 2:
-            continue
-        first = min(beside, key=lambda j: rows[j].box.top)
-        line = rows[first]
-        box = Box(row.box.left, line.box.top, line.box.right, line.box.bottom)
-        rows = [*rows]
-        rows[first] = replace(line, text=row.text + line.text, box=box)
-        del rows[i]
-        return _with_initials(rows, {j - (j > i) for j in apart if j != i})
-    return rows, apart
+        place = next(i for i, one in enumerate(kept) if one is row)
+        beside = [one for one in kept[max(0, place - 4) : place + 5] if one is not row and _is_beside(cap, one.line)]
+        if len(beside) > 1:
+            first = min(beside, key=lambda one: one.line.box.top)
+            first.line = replace(first.line, text=cap.text + first.line.text)
+            for one in beside:  # none of them is indented
+                one.line = replace(one.line, box=replace(one.line.box, left=cap.box.left))
+            del kept[place]
+    return kept
+
+
+def _is_beside(cap: Line, line: Line) -> bool:
+    """Whether a line stands right of a drop cap, which is as high as two at least."""
+    size, top = size_of(line), cap.box.top - 0.5 * size_of(line)
+    return (
+        -0.3 * size <= line.box.left - cap.box.right < 2 * size
+        and top < line.box.centre[1] < cap.box.bottom
+        and size_of(cap) > 1.8 * size
+    )
 
 
 def join_row(row: Sequence[Line], size: float) -> list[list[Line]]:
@@ -178,6 +204,8 @@ def join_row(row: Sequence[Line], size: float) -> list[list[Line]]:
 
 def _belongs(left: Line, right: Line, size: float) -> bool:
     gap = right.box.left - left.box.right
+    if opens_item(right.text):
+        return False
     if gap < 0.9 * size:
         return True
     if _is_marker(left):
@@ -194,7 +222,7 @@ def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
     """Whether line `i` opens a new paragraph below `paragraph`, which ends with the line before it."""
     last, line = column.rows[i - 1], column.rows[i]
     step = column.step(i)
-    if _LEADER.search(last.text) or last.box.left > line.box.right or line.box.left > last.box.right:
+    if paragraph.entry or last.box.left > line.box.right or line.box.left > last.box.right:
         return True
     if last.mono and line.mono:  # code: neither its short lines nor its indents mean anything
         return step > max(FAR, column.wide)
@@ -202,7 +230,7 @@ def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
         return True
     if step < 0.25 or step > FAR:  # beside the last line, or well below it
         return True
-    if _size_changes(paragraph, i, column) > ROUGHEST:
+    if _size_changes(paragraph, i, column) > ROUGHEST and (column.early[i - 1] or column.is_wide(i)):
         return True
     if _BROKEN.search(last.text) and line.text[:1].islower() and step < column.wide + 0.2:
         return False

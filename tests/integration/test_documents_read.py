@@ -220,6 +220,16 @@ def test_a_page_of_which_nothing_could_be_read_says_so() -> None:
     assert record.confidence is None
 
 
+def test_what_a_model_reports_of_its_elements_is_theirs_where_it_fits() -> None:
+    text = "<doctag><section_header_level_1>One</section_header_level_1><text>words</text></doctag>"
+    looks = [[50, 1, 0, 0.98], [30, 0, None, 0.9]]
+    page = read("routes.pdf", Scribe(p1=lambda: Recognition(text, report={"elements": looks})), [2]).pages[0]
+    assert [round(e.size) for e in page.elements] == [18, 11]  # drawn at 200 dots an inch
+    assert [(e.bold, e.italic, e.confidence) for e in page.elements] == [(True, False, 0.98), (False, None, 0.9)]
+    page = read("routes.pdf", Scribe(p1=lambda: Recognition(text, report={"elements": looks[:1]})), [2]).pages[0]
+    assert [e.size for e in page.elements] == [0, 0]
+
+
 @pytest.mark.parametrize("report", [None, [], "x", 7])
 def test_a_host_that_reports_nothing_or_no_mapping_is_fine(report: Any) -> None:
     page = read("routes.pdf", Scribe(p1=lambda: Recognition("<text>x</text>", report=report)), [2]).pages[0]
@@ -286,6 +296,9 @@ def test_pages_are_drawn_while_the_engine_reads_and_never_more_than_one_ahead() 
         def page(self, index: int) -> Any:
             seen.append((threading.current_thread().name, index))
             return self._source.page(1)
+
+        def outline(self) -> list[Any]:
+            return []
 
         def close(self) -> None:
             self._source.close()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from warmwire.documents.across import settle
+from warmwire.documents.document import build_document
+from warmwire.documents.export import export
+from warmwire.documents.formats import Format
 from warmwire.documents.record import PageRecord, Reading, ReadPage
 from warmwire.layout.page import Box, Element, Kind
 
@@ -30,28 +35,45 @@ def test_heads_and_feet_of_page_after_page_are_furniture() -> None:
     assert kinds(reading(3)) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.PAGE_FOOTER)}
 
 
-def test_two_pages_may_be_two_letters() -> None:
-    assert kinds(reading(2)) == {(Kind.TEXT, Kind.TEXT, Kind.TEXT)}
+def test_two_pages_may_be_two_letters_but_their_numbers_are_page_numbers() -> None:
+    assert kinds(reading(2)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
 
 
 def test_a_head_that_one_page_has_shown_is_one_on_the_other_as_well() -> None:
     document = reading(2)
     document.pages[1].elements[0].kind = Kind.PAGE_HEADER
-    assert kinds(document) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.TEXT)}
+    assert kinds(document) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.PAGE_FOOTER)}
 
 
 def test_what_moves_or_stands_in_the_page_or_is_a_heading_stays() -> None:
     assert kinds(reading(4, top=20)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
     assert kinds(reading(4, top=120)) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
-    assert kinds(reading(4, kind=Kind.TITLE)) == {(Kind.TITLE, Kind.TEXT, Kind.PAGE_FOOTER)}
-
-
-def test_a_line_of_few_pages_among_many_stays() -> None:
-    document = reading(12)
-    for page in document.pages[3:]:
-        page.elements[0].text = f"Page {'abcdefghij'[page.record.page % 10]}"
+    document = reading(4, kind=Kind.TITLE)
     settle(document)
-    assert document.pages[0].elements[0].kind is Kind.TEXT
+    assert [page.elements[0].kind for page in document.pages] == [Kind.TITLE, *[Kind.HEADING] * 3]
+
+
+def chapters(tops: list[float]) -> Reading:
+    """Twelve pages whose first line is of three pages' own; it stands at the height given for its chapter."""
+    document = reading(12)
+    for page in document.pages:
+        chapter = (page.record.page - 1) // 3
+        head = page.elements[0]
+        head.text, head.box = "ABCD"[chapter] + " story of rivers", Box(50, tops[chapter], 200, tops[chapter] + 12)
+    return document
+
+
+def test_chapters_have_running_heads_of_their_own_where_others_have_theirs() -> None:
+    assert kinds(chapters([30, 30, 31, 30])) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.PAGE_FOOTER)}
+    assert kinds(chapters([0, 25, 50, 75])) == {(Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
+
+
+def test_left_and_right_pages_have_their_own_lines_and_several_at_one_edge() -> None:
+    document = reading(6)
+    for page in document.pages:
+        page.elements[0].text = ("The book", "The chapter")[page.record.page % 2]
+        page.elements.append(Element(Kind.TEXT, "Printed in Eastlow by the harbour", Box(50, 776, 300, 786)))
+    assert kinds(document) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.PAGE_FOOTER, Kind.PAGE_FOOTER)}
 
 
 def titles(*heights: float) -> list[Kind]:
@@ -65,10 +87,9 @@ def titles(*heights: float) -> list[Kind]:
     return [page.elements[0].kind for page in document.pages]
 
 
-def test_a_document_has_one_title_unless_others_are_as_large() -> None:
+def test_a_document_has_one_title() -> None:
     assert titles(24, 16) == [Kind.TITLE, Kind.HEADING]
-    assert titles(24, 23, 25) == [Kind.TITLE] * 3
-    assert titles(16, 24, 16) == [Kind.TITLE, Kind.TITLE, Kind.HEADING]
+    assert titles(24, 23, 25) == [Kind.TITLE, Kind.HEADING, Kind.HEADING]
 
 
 def listed(*pages: list[Element]) -> list[list[tuple[Kind, str, str]]]:
@@ -95,3 +116,63 @@ def test_a_list_goes_on_over_the_page() -> None:
 def test_a_number_that_does_not_follow_is_text() -> None:
     assert listed([Element(Kind.TEXT, "2. May is a holiday")], [item("1.")])[0][0][0] is Kind.TEXT
     assert listed([Element(Kind.TEXT, "no number")], [item("1.")])[0][0][0] is Kind.TEXT
+
+
+def test_the_inner_list_goes_on_at_its_level() -> None:
+    def inner(marker: str, level: int = 1) -> Element:
+        return Element(Kind.LIST_ITEM, "item", level=level, ordered=True, marker=marker)
+
+    above, below = [inner("1."), inner("(a)", 2), inner("(b)", 2)], [inner("(c)"), inner("(d)"), inner("2.")]
+    settle(Reading("x.pdf", [ReadPage(PageRecord(1), 9, 9, above), ReadPage(PageRecord(2), 9, 9, below)]))
+    assert [item.level for item in below] == [2, 2, 1]
+
+
+CUT = "The keeper of the harbour office counted the ships and wrote their"
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "joined"),
+    [
+        (CUT, "names into the book.", f"{CUT} names into the book."),
+        (f"{CUT} num-", "bers into the book.", f"{CUT} numbers into the book."),
+        (f"{CUT}, and", "went.", f"{CUT}, and went."),
+        (f"{CUT} names.", "names into the book.", None),
+        (CUT, "Names into the book.", None),
+        ("Total", "names into the book.", None),
+    ],
+)
+def test_a_paragraph_goes_on_over_the_page(above: str, below: str, joined: str | None) -> None:
+    box, foot = Box(50, 700, 500, 720), Element(Kind.PAGE_FOOTER, "1", Box(300, 760, 310, 770))
+    pages = [
+        ReadPage(PageRecord(1), 612, 792, [Element(Kind.TEXT, above, box), foot]),
+        ReadPage(PageRecord(2), 612, 792, [Element(Kind.TEXT, below, Box(50, 50, 500, 80))]),
+    ]
+    reading = Reading("x.pdf", pages)
+    assert export(reading, Format.MD) == (f"{joined}\n" if joined else f"{above}\n\n{below}\n")
+    items = [text for text in build_document(reading).texts if text.label.value == "text"]
+    assert [place.page_no for item in items for place in item.prov] == [1, 2]
+    assert len(items) == (1 if joined else 2)
+
+
+def test_a_paragraph_over_three_pages_is_one_and_other_sizes_are_others() -> None:
+    def pages(size: float, second: int = 2) -> Reading:
+        parts = [(1, CUT, 10.0), (second, f"names, {CUT.lower()}", size), (second + 1, "boats too.", size)]
+        return Reading("x.pdf", [ReadPage(PageRecord(n), 9, 9, [Element(Kind.TEXT, t, size=s)]) for n, t, s in parts])
+
+    assert export(pages(10), Format.MD).count("\n\n") == 0
+    assert export(pages(7), Format.MD).count("\n\n") == 1
+    assert export(pages(10, second=5), Format.MD).count("\n\n") == 1
+
+
+def test_a_list_over_the_page_is_one_list() -> None:
+    def bullets(*texts: str) -> list[Element]:
+        return [Element(Kind.LIST_ITEM, text, marker="•") for text in texts]
+
+    foot, head = Element(Kind.PAGE_FOOTER, "1"), Element(Kind.PAGE_HEADER, "Report")
+    one = [
+        ReadPage(PageRecord(1), 9, 9, [*bullets("a", "b"), foot]),
+        ReadPage(PageRecord(2), 9, 9, [head, *bullets("c")]),
+    ]
+    assert len(build_document(Reading("x.pdf", one)).groups) == 1
+    two = [ReadPage(PageRecord(1), 9, 9, [item("1."), item("2.")]), ReadPage(PageRecord(2), 9, 9, [item("1.")])]
+    assert len(build_document(Reading("x.pdf", two)).groups) == 2

@@ -7,10 +7,13 @@ running heads and feet are furniture. Every element keeps its page and its box t
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from warmwire.documents.record import Reading, ReadPage
+from warmwire.documents.across import OUTSIDE, broken_paragraph, goes_on
+from warmwire.documents.record import PageRecord, Reading, ReadPage
+from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.page import Box, Element, Kind, Table
 
 if TYPE_CHECKING:
@@ -29,32 +32,64 @@ def build_document(reading: Reading) -> DoclingDocument:
     from docling_core.types.doc import DoclingDocument, Size
 
     doc = DoclingDocument(name=PurePath(reading.name).stem)
-    for page in reading.pages:
-        doc.add_page(page_no=page.record.page, size=Size(width=page.width, height=page.height))
-        _Builder(doc, page).add_all()
+    builder = _Builder(doc, Vocabulary.of(e.text for page in reading.pages for e in page.elements))
+    for page, following in pairwise([*reading.pages, None]):
+        if page is not None:
+            doc.add_page(page_no=page.record.page, size=Size(width=page.width, height=page.height))
+            builder.add_page(page, following)
     return doc
 
 
 class _Builder:
-    """Adds one page's elements to a document. A list that goes on over a page break starts anew."""
+    """Adds the elements of page after page to a document.
 
-    def __init__(self, doc: DoclingDocument, page: ReadPage) -> None:
+    A list goes on over a page break where its marks do, and a paragraph where one ends within a sentence: it is one
+    item then, with a place on both pages.
+    """
+
+    def __init__(self, doc: DoclingDocument, vocabulary: Vocabulary) -> None:
         self._doc = doc
-        self._page = page
+        self._vocabulary = vocabulary
+        self._page = ReadPage(PageRecord(0))
         self._lists: list[tuple[int, bool, Any]] = []
         """Open lists from the outside in: level, whether it counts, its group."""
+        self._broken: tuple[Element, Element] | None = None
+        """The two parts of a paragraph that the page's end cuts."""
+        self._first: Any = None
+        """The item of the first of these parts."""
 
-    def add_all(self) -> None:
-        elements = self._page.elements
-        captions = pair_captions(elements)
+    def add_page(self, page: ReadPage, following: ReadPage | None) -> None:
+        """Add a page's elements; `following` is the one after it."""
+        second = self._broken[1] if self._broken is not None else None
+        self._page = page
+        self._broken = broken_paragraph(page, following) if following is not None else None
+        captions = pair_captions(page.elements)
         taken = {id(caption) for caption in captions.values()}
-        for index, element in enumerate(elements):
-            if element.kind is not Kind.LIST_ITEM:
+        for index, element in enumerate(page.elements):
+            if element is second:
+                self._add_rest(element)
+                continue
+            if element.kind is not Kind.LIST_ITEM and element.kind not in OUTSIDE:
                 self._lists.clear()
             if id(element) not in taken:
-                self._add(element, captions.get(index))
+                item = self._add(element, captions.get(index))
+                if self._broken is not None and element is self._broken[0]:
+                    self._first = item
+        if following is None or not goes_on(page, following):
+            self._lists.clear()
 
-    def _add(self, element: Element, caption: Element | None) -> None:
+    def _add_rest(self, rest: Element) -> None:
+        """Add the second part of a paragraph to the item of the first. A paragraph over three pages stays that item."""
+        item = self._first
+        prov = self._prov(rest.box, rest.text)
+        text = join_lines([item.text, _clean(rest.text)], self._vocabulary)
+        prov.charspan = (max(0, len(text) - len(rest.text)), len(text))
+        item.text = item.orig = text
+        item.prov.append(prov)
+        # self._first stays: should this page end within the same paragraph, the next part belongs to it as well
+
+    def _add(self, element: Element, caption: Element | None) -> Any:
+        """Add an element, and give its item where it is text."""
         from docling_core.types.doc import ContentLayer, DocItemLabel
 
         doc, text, prov = self._doc, _clean(element.text), self._prov(element.box, element.text)
@@ -64,7 +99,7 @@ class _Builder:
             case Kind.HEADING:
                 doc.add_heading(text, level=max(element.level, 1), prov=prov)
             case Kind.LIST_ITEM:
-                self._add_item(element, text, prov)
+                return self._add_item(element, text, prov)
             case Kind.TABLE:
                 data = _table_data(element.table or Table(0, 0))
                 doc.add_table(data, caption=self._add_caption(caption), prov=prov)
@@ -82,9 +117,10 @@ class _Builder:
             case Kind.FORMULA:
                 doc.add_text(DocItemLabel.TEXT, text, prov=prov)
             case _:
-                doc.add_text(DocItemLabel(element.kind.value), text, prov=prov)
+                return doc.add_text(DocItemLabel(element.kind.value), text, prov=prov)
+        return None
 
-    def _add_item(self, item: Element, text: str, prov: ProvenanceItem) -> None:
+    def _add_item(self, item: Element, text: str, prov: ProvenanceItem) -> Any:
         lists = self._lists
         while lists and (lists[-1][0] > item.level or (lists[-1][0] == item.level and lists[-1][1] != item.ordered)):
             lists.pop()
@@ -93,7 +129,7 @@ class _Builder:
             lists.append((item.level, item.ordered, self._doc.add_list_group(parent=parent)))
         group = lists[-1][2]
         marker = _clean(item.marker) or (f"{len(group.children) + 1}." if item.ordered else "")
-        self._doc.add_list_item(text, enumerated=item.ordered, marker=marker, prov=prov, parent=group)
+        return self._doc.add_list_item(text, enumerated=item.ordered, marker=marker, prov=prov, parent=group)
 
     def _last_item(self, group: Any) -> Any:
         """The item that a deeper list belongs to."""

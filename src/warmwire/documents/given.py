@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from warmwire.client import InputError, UsageError, decode_picture, fit_scale
 from warmwire.documents.images import ImagePage
+from warmwire.documents.outline import Bookmark
 from warmwire.documents.source import MAX_PIPED, Image, Source, open_bytes, open_source
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class PixelSource:
         if index:
             raise InputError("a picture has one page only")
         return ImagePage(self._pixels)
+
+    def outline(self) -> list[Bookmark]:
+        return []
 
     def close(self) -> None:
         pass

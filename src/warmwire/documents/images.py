@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from warmwire.client import InputError, PictureFile
+from warmwire.documents.outline import Bookmark
 from warmwire.documents.source import Image, PageText
 from warmwire.layout.page import Box
 
@@ -39,6 +40,9 @@ class ImageSource:
             return ImagePage(self._file.pixels(index))
         except Exception as error:  # see PictureFile
             raise InputError(f"the picture cannot be decoded ({error})") from None
+
+    def outline(self) -> list[Bookmark]:
+        return []
 
     def close(self) -> None:
         self._file.close()

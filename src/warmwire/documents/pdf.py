@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from warmwire.client import InputError, fit_scale
+from warmwire.documents.outline import Bookmark, read_outline
 from warmwire.documents.pdf_draw import draw
 from warmwire.documents.source import Image, PageText
 from warmwire.layout.page import Box
@@ -60,6 +61,10 @@ class PdfSource:
                 return PdfPage(self._load(index))
             except (pypdfium2.PdfiumError, IndexError) as error:
                 raise InputError(f"the page cannot be loaded ({error})") from None
+
+    def outline(self) -> list[Bookmark]:
+        with LOCK:
+            return read_outline(self._pdf)
 
     def _load(self, index: int) -> Any:
         """The page; what is filled into a form's fields becomes part of its text."""

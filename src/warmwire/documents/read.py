@@ -29,6 +29,7 @@ from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Stat
 from warmwire.documents.route import THRESHOLD, route
 from warmwire.documents.source import Image, Page, PageText, Source
 from warmwire.layout.doctags import parse
+from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 
@@ -76,7 +77,7 @@ class Reader:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
         self._over.clear()
-        reading = Reading(source.name)
+        reading = Reading(source.name, outline=source.outline())
         with contextlib.closing(self._finished(source, numbers)) as pages:
             for page in pages:
                 reading.pages.append(page)
@@ -184,6 +185,7 @@ class Reader:
         page.elements = parse(answer.text, page.width, page.height)
         record.engine = answer.backend
         report = answer.report if isinstance(answer.report, Mapping) else {}  # a host may send anything or nothing
+        put_looks(page.elements, report.get("elements"), page.height / max(image.shape[0], 1), page.height)
         record.confidence = _number(report.get("confidence")) if page.elements else None
         record.turn = int(_number(report.get("turn")) or 0)
         record.lines, record.unread = (max(0, int(_number(report.get(key)) or 0)) for key in ("lines", "unread"))

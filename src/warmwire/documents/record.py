@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from warmwire.documents.outline import Bookmark
 from warmwire.layout.page import Element
 
 MIN_UNREAD = 3
@@ -85,10 +86,12 @@ class ReadPage:
 
 @dataclass(slots=True)
 class Reading:
-    """A document that was read. `pages` are the selected ones, in order, failed ones included."""
+    """A document that was read. `pages` are the selected ones, in order, failed ones included; `outline` is the
+    file's own."""
 
     name: str
     pages: list[ReadPage] = field(default_factory=list)
+    outline: list[Bookmark] = field(default_factory=list)
 
     @property
     def troubled(self) -> list[PageRecord]:

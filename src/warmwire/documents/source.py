@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.client import InputError
+from warmwire.documents.outline import Bookmark
 from warmwire.layout.page import Box, Line
 
 Image = NDArray[np.uint8]
@@ -79,6 +80,9 @@ class Source(Protocol):
 
     def page(self, index: int) -> Page:
         """Open a page, counted from 0. Raises `InputError` when it is broken."""
+
+    def outline(self) -> list[Bookmark]:
+        """The file's own table of contents, empty where it has none."""
 
     def close(self) -> None:
         """Close the file."""

@@ -11,6 +11,7 @@ from warmwire.layout.entries import find_entries
 from warmwire.layout.formulas import with_formulas
 from warmwire.layout.headings import Look, is_heading, level_of, title_of
 from warmwire.layout.hyphens import Vocabulary, join_lines
+from warmwire.layout.looks import dress
 from warmwire.layout.markers import Marker, Style
 from warmwire.layout.notes import footnotes, is_caption, note_text
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
@@ -113,10 +114,10 @@ class _Classifier:
                 found.append(part)
                 continue
             if id(part) in self.entries or (part.marker is not None and id(part) not in heads):
-                found.append(self._list_item(part, lists))
+                found.append(dress(self._list_item(part, lists), part.lines))
             else:
                 lists.clear()
-                element = self._text(part, id(part) in heads)
+                element = dress(self._text(part, id(part) in heads), part.lines)
                 if last is not None and found and self._goes_on(found[-1], element, last, part):
                     text = join_lines([found[-1].text, element.text], self.vocabulary)
                     found[-1] = replace(found[-1], text=text)

@@ -17,6 +17,7 @@ from warmwire.layout.furniture import Furniture, furniture
 from warmwire.layout.grids import grid_tables
 from warmwire.layout.guard import Guard
 from warmwire.layout.hyphens import Vocabulary, join_lines
+from warmwire.layout.looks import dress
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph, paragraphs
 from warmwire.layout.rows import body_size
@@ -117,7 +118,7 @@ def _inside(box: Box, outer: Box) -> bool:
 
 
 def _furniture(lines: Sequence[Line], kind: Kind) -> list[Element]:
-    return [Element(kind, line.text.strip(), line.box) for line in lines]
+    return [dress(Element(kind, line.text.strip(), line.box), [line]) for line in lines]
 
 
 def _pictures(
@@ -186,4 +187,5 @@ def _with_labels(
         if element.kind is Kind.PICTURE:
             own = [line for line in inner if labels[id(line)] is element.box]
             for paragraph in paragraphs(own, size):
-                yield Element(Kind.TEXT, join_lines(line.text for line in paragraph.lines), paragraph.box)
+                text = join_lines(line.text for line in paragraph.lines)
+                yield dress(Element(Kind.TEXT, text, paragraph.box), paragraph.lines)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from warmwire.layout.doctags import write_elements
+from warmwire.layout.looks import looks_of
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 from warmwire.layout.tables import Found
@@ -82,20 +83,23 @@ class PageReader:
 
         `prompt` and `max_tokens` do not apply. The report has `confidence` (0 to 1, the mean over letters), `turn`
         (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, how many more lines were seen that are
-        in a script the recogniser does not know or too poor to read; none of their letters are given. `skipped` names
-        the stages of the layout that failed, where some did.
+        in a script the recogniser does not know or too poor to read; none of their letters are given. `elements` has
+        what DocTags cannot carry, for each element in order: size in pixels, bold, italic, confidence (see `looks`).
+        `skipped` names the stages of the layout that failed, where some did.
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
         sight = self.look(image, cancelled)
         skipped: list[str] = []
+        sent: list[Element] = []
         if sight is not None:
             for chunk in elements_of(sight, skipped):
                 if cancelled.is_set():
                     break
                 emit(write_elements(chunk, width, height))
+                sent += chunk
         emit("</doctag>")
-        report = sight.report() if sight is not None else {"confidence": 0.0, "turn": 0, "lines": 0}
+        report = sight.report(sent) if sight is not None else {"confidence": 0.0, "turn": 0, "lines": 0}
         return report | ({"skipped": skipped} if skipped else {})
 
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
@@ -167,13 +171,15 @@ class Sight:
     tables: list[Found]
     unread: int
 
-    def report(self) -> dict[str, Any]:
+    def report(self, sent: Sequence[Element] = ()) -> dict[str, Any]:
+        """What the reader says of the page and of the elements it has sent."""
         return {
             "confidence": round(_confidence(self.lines), 4),
             "turn": self.frame.turn,
             "skew": round(self.frame.skew, 2),
             "lines": len(self.lines),
             "unread": self.unread,
+            "elements": looks_of(sent),
         }
 
 

@@ -61,6 +61,8 @@ def test_levels_follow_the_indents() -> None:
         (["* tea", "* milk"], ["*", "*"]),
         (["— Good day, he said.", "— Good day."], [None, None]),
         (["- 3 -", "- 4.50"], [None, None]),
+        (["o one", "o two", "o three"], ["o", "o", "o"]),
+        (["o homem veio", "à casa e disse", "o que queria"], [None, None, None]),
         (["冈 yes", "口 no"], ["冈", "口"]),
     ],
 )
@@ -261,3 +263,15 @@ def test_elements_know_what_they_are_set_in() -> None:
     page = [line(50, 60, "The quiet river", 20, True), *lines(50, 100, PROSE)]
     title, text = structure(page, WIDTH, HEIGHT)
     assert (title.size, title.bold, text.size, text.bold, text.confidence) == (20, True, SIZE, False, 1.0)
+
+
+def test_notes_with_bare_numbers_are_apart() -> None:
+    notes = ["1 One was counted by hand and not with the machine", "2 Another was not counted at all"]
+    page = [*lines(50, 100, PROSE), *lines(50, 180, notes)]
+    assert texts(structure(page, WIDTH, HEIGHT))[1:] == notes
+
+
+def test_a_line_in_capitals_heads_the_lines_below() -> None:
+    page = [*lines(50, 100, PROSE), line(50, 165, "FENCE AND PAINT", bold=True), line(50, 178, OTHER[0], bold=True)]
+    page += lines(50, 191, OTHER[1:])
+    assert texts(structure(page, WIDTH, HEIGHT), Kind.HEADING) == ["FENCE AND PAINT"]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warmwire.layout.measures import has_ended
+from warmwire.layout.measures import has_ended, is_capital
 from warmwire.layout.page import Box
 from warmwire.layout.paragraphs import Paragraph
 from warmwire.layout.rows import is_value, size_of
@@ -27,6 +27,8 @@ TITLE = 1.5
 """The largest text of a page is its title from this size on."""
 SMALLEST = 0.75
 """Capitals of a heading are set no smaller than this: small capitals are about 0.8."""
+CAPITALS = 6
+"""Letters of capitals that are a heading without being bold; fewer are a stamp, a logo, an abbreviation."""
 SENTENCE = 60
 """A numbered line that ends in a full stop is a heading up to this many letters, and a sentence beyond."""
 LONGEST = 200
@@ -82,11 +84,6 @@ class Look:
         )
 
 
-def is_capital(text: str) -> bool:
-    """Whether a text is set in capitals throughout."""
-    return sum(char.isupper() for char in text) >= 4 and not any(char.islower() for char in text)
-
-
 def is_heading(before: Paragraph | None, paragraph: Paragraph, following: Paragraph | None, look: Look) -> bool:
     """Whether a paragraph heads what follows; `before` is what stands above it."""
     text = " ".join(line.text for line in paragraph.lines).strip()
@@ -107,16 +104,18 @@ def is_heading(before: Paragraph | None, paragraph: Paragraph, following: Paragr
         return False
     if ":" in text and is_value(text.split(":", 1)[1]):  # a label and its value
         return False
-    backed = any(paragraph.box.intersection(box) >= 0.6 * paragraph.box.area for box in look.titles)
-    if ratio >= SMALLEST and is_capital(text) and look.capital < 0.3 and _is_prose(following):
-        return True
+    backed = any(_is_same(paragraph.box, box) for box in look.titles)
+    if ratio >= SMALLEST and is_capital(text) and look.capital < 0.3 and following is not None:
+        short = paragraph.bold and not is_capital(following.lines[0].text)
+        if short or (_is_prose(following) and len(text) >= CAPITALS):
+            return True
     if ratio < 0.94:
         return False
     if numbered and (ratio >= NUMBERED or (backed and _is_prose(following))):
         return True
     if paragraph.bold and look.bold < 0.7:
-        return following is None or not following.bold or backed
-    return backed and ratio >= 1.07
+        return following is None or not following.bold or backed or paragraph.size > NUMBERED * following.size
+    return backed and ratio >= NUMBERED
 
 
 def _may_head(paragraph: Paragraph, text: str) -> bool:
@@ -136,8 +135,19 @@ def _may_head(paragraph: Paragraph, text: str) -> bool:
 def _runs_on(before: Paragraph | None, text: str, following: Paragraph | None) -> bool:
     """Whether a text is the middle of a sentence, as lines are whose size was read wrong."""
     goes_on = text[0].islower() and before is not None and not has_ended(before.lines[-1].text)
-    runs_on = following is not None and following.lines[0].text[:1].islower() and len(text) > 30
+    runs_on = (
+        following is not None
+        and following.marker is None
+        and following.lines[0].text[:1].islower()
+        and len(text) > 30
+        and not _NUMBER.match(text)
+    )
     return goes_on or (runs_on and not has_ended(text))
+
+
+def _is_same(one: Box, other: Box) -> bool:
+    """Whether two boxes are of one thing, one of them drawn more generously."""
+    return one.intersection(other) >= 0.6 * min(one.area, other.area) > 0 and other.area < 2.5 * one.area
 
 
 def _are_names(text: str) -> bool:

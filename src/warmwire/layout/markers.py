@@ -2,9 +2,9 @@
 
 A bullet speaks for itself. A number or letter does not: "15. November" opens a date, "5. " may be where a
 sentence broke. It opens an item when a neighbour of the same style stands beside it at the same indent and counts
-on from it, or back to it. Nor do signs that have other uses: a star or a plus opens an item where another does too,
-and else a note; a dash opens what somebody says where its text runs on to the left of it, or, the long one, where its
-lines end as sentences do and none hangs.
+on from it, or back to it. Nor do signs that have other uses. A star or a plus opens an item where another does too,
+and else a note. An "o" is a bullet where nearly all lines beside it have one. A dash opens what somebody says where its
+text runs on to the left of it, or, the long one, where its lines end as sentences do and none hangs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warmwire.layout.page import Line
 _BULLETS = "•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·・･∙⁃❑❒★※□◎∎➔➜"
 _DASHES = "-–—*+"
 _BULLET = re.compile(rf"([{_BULLETS}])\s*(?=\S)")
-_DASH = re.compile(rf"([{_DASHES}])\s+(?=\S)")
+_DASH = re.compile(rf"([{_DASHES}o])\s+(?=\S)")
 _BOX = re.compile(
     r"(\[[ xX✓✗]?\]|[☐☑☒⊠⊡□✅🗹🗷])\s*(?=\S)"
     r"|([冈区囚図网口回囗])\s*(?=[A-Za-zÀ-ž0-9])"  # what a recogniser of Chinese makes of them
@@ -143,6 +143,8 @@ def find_markers(lines: Sequence[Line], size: float) -> list[Marker | None]:
 def _is_bullet(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Line], size: float) -> bool:
     """Whether a sign that has other uses as well opens an item at line `i`."""
     sign = readings[i][0].text
+    if sign == "o":
+        return _is_ring(i, readings, lines, size)
     if sign not in _DASHES:
         return True
     if not any(char.isalpha() for char in readings[i][0].rest):
@@ -156,6 +158,14 @@ def _is_bullet(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Lin
     if abs(shift) > 0.8 * size:
         return shift > 0 or not lines[i + 1].text[:1].islower()
     return sign != "—"
+
+
+def _is_ring(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Line], size: float) -> bool:
+    """Whether an "o" is a bullet, as word processors set it, and no word: most lines beside it have one."""
+    near = range(max(0, i - _NEAR), min(len(lines), i + _NEAR + 1))
+    beside = [j for j in near if abs(lines[j].box.left - lines[i].box.left) < 0.4 * size]
+    rings = [j for j in beside if readings[j] and readings[j][0].text == "o"]
+    return len(rings) > 1 and len(rings) > 0.7 * len(beside)
 
 
 def _is_section(marker: Marker) -> bool:

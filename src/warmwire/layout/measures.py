@@ -131,6 +131,11 @@ def has_ended(text: str) -> bool:
     return _ENDED.search(text.rstrip()[-8:]) is not None
 
 
+def is_capital(text: str) -> bool:
+    """Whether a text is set in capitals throughout."""
+    return sum(char.isupper() for char in text) >= 4 and not any(char.islower() for char in text)
+
+
 def _first_width(line: Line) -> float:
     """About the width of a line's first word and the space before it."""
     text = line.text.lstrip()

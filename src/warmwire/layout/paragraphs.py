@@ -15,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.markers import Marker, find_markers, markers_of, opens_item
-from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column
+from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column, is_capital
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
 
@@ -27,6 +27,10 @@ _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}|[A-Z]-?\d{1,3}")
 
 _CLAUSE = re.compile(r"(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,4}\.?\s|§\s?\d|\[\d{1,3}\]\s")
 """How a numbered clause opens: "2.1 The tenant pays"."""
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_BARE = re.compile(r"([0-9⁰¹²³⁴-⁹]{1,2})\s?(?=[^\W\d_])")
+"""The number of a note without any sign."""
 
 _BROKEN = re.compile(r"\w[-‐\u00ad]$")
 
@@ -55,6 +59,8 @@ class Weights:
     moved: float = 1.6
     size: float = 2.4
     marked: float = 3.2
+    counted: float = 5.0
+    capitals: float = 1.5
     lighter: float = 2.6
     bolder: float = 1.8
 
@@ -247,6 +253,10 @@ def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:
     score += w.small if start.islower() else w.capital if start.isupper() else 0.0
     if _CLAUSE.match(line.text) or any(marker.sure for marker in markers_of(line.text)):
         score += w.marked if early or ended or column.shift(i) < -INDENT else w.capital
+    if _counts_on(paragraph, line, column.size):
+        score += w.counted
+    if (early or ended) and is_capital(last.text) != is_capital(line.text):
+        score += w.capitals
     step = column.step(i)
     if column.is_wide(i):
         score += (w.wide + w.wide_and_usual * column.spaced) * min(1.0, (step - 1.04) / 0.16)
@@ -300,6 +310,14 @@ def _size_changes(paragraph: Paragraph, i: int, column: Column) -> float:
     smaller = paragraph.lines[-1] if above < below else column.rows[i]
     factor = max(above, below) / max(min(above, below), 1e-6)
     return factor**0.5 if len(smaller.text) < 12 else factor
+
+
+def _counts_on(paragraph: Paragraph, line: Line, size: float) -> bool:
+    """Whether a line and the paragraph are notes with bare numbers, "1 One" and "2 Another"."""
+    first, second = _BARE.match(paragraph.lines[0].text), _BARE.match(line.text)
+    if first is None or second is None or abs(paragraph.lines[0].box.left - line.box.left) > INDENT * size:
+        return False
+    return int(second[1].translate(_RAISED)) == int(first[1].translate(_RAISED)) + 1
 
 
 def _weight_change(paragraph: Paragraph, last: Line, line: Line, closed: bool) -> float:

@@ -18,6 +18,7 @@ from warmwire.layout.grids import grid_tables
 from warmwire.layout.guard import Guard
 from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.looks import dress
+from warmwire.layout.neighbours import neighbour_lines
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph, paragraphs
 from warmwire.layout.rows import body_size
@@ -54,8 +55,10 @@ def structure(
     guard = Guard([] if skipped is None else skipped)
     lines, stray = sane_lines(lines)
     regions, rules = sane_regions(regions), sane_boxes(rules)
-    size = body_size(lines)
     flow = _without(lines, [line for table in tables for line in table.used])
+    beside: list[Line] = guard.run("neighbours", lambda: neighbour_lines(flow, width, body_size(flow)), list)
+    lines, flow = _without(lines, beside), _without(flow, beside)
+    size = body_size(lines)
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     tables = [*tables, *ruled]
     flow = _without(flow, [line for table in ruled for line in table.used])
@@ -96,6 +99,7 @@ def structure(
         *apart,
         *(Element(Kind.TEXT, line.text.strip()) for line in stray),
         *_furniture(page.foot, Kind.PAGE_FOOTER),
+        *_furniture(beside, Kind.PAGE_FOOTER),
         *foot,
     ]
 

@@ -77,8 +77,9 @@ def read(
 class Reader(Closing):
     """Reads documents one after another; the models are loaded when a page first needs them and stay until `close`.
 
-    Arguments are those of `read`; `dpi` is the resolution at which PDF pages are drawn, `force` sends every page to the
-    model, also those with text, and `threshold` is the share of a page under text below which it goes to the model.
+    Arguments are those of `read`; `dpi` is the resolution at which PDF pages are drawn (0: that of their scan), `force`
+    sends every page to the model, also those with text, and `threshold` is the share of a page under text below which
+    it goes to the model if there is more to read on it.
     It may be used from several threads, which then wait for each other.
     """
 
@@ -89,7 +90,7 @@ class Reader(Closing):
         socket: str | os.PathLike[str] | None = None,
         model: str | None = None,
         timeout: float | None = None,
-        dpi: float = 200.0,
+        dpi: float = 0.0,
         force: bool = False,
         threshold: float | None = None,
     ) -> None:

@@ -21,6 +21,7 @@ from warmwire.client import (
     TruncatedError,
 )
 from warmwire.documents import read as read_module
+from warmwire.documents.hidden import Hidden
 from warmwire.documents.read import Options, Reader, is_even
 from warmwire.documents.record import PageRecord, Reading, Route, Status
 from warmwire.documents.source import Image, open_source
@@ -161,7 +162,7 @@ def test_a_page_without_anything_to_keep_is_failed() -> None:
 
 
 def test_hidden_text_that_can_be_trusted_is_better_than_nothing() -> None:
-    reading = read("routes.pdf", Scribe(p1=FAULTS["crash"], p2=FAULTS["crash"]), [4, 9])
+    reading = read("routes.pdf", Scribe(p1=FAULTS["crash"], p2=FAULTS["crash"]), [4, 9], hidden=Hidden.DROP)
     garbage, covered = reading.pages
     assert garbage.elements == []
     assert "harbour" in words(covered.elements)

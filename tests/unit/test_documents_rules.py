@@ -10,7 +10,7 @@ import pytest
 from warmwire.client import UsageError
 from warmwire.documents.pages import select_pages
 from warmwire.documents.prints import is_print
-from warmwire.documents.quality import TRUSTED, text_quality
+from warmwire.documents.quality import SURE, TRUSTED, text_quality
 from warmwire.documents.record import Route
 from warmwire.documents.route import route
 from warmwire.documents.source import PageText, open_source
@@ -74,9 +74,10 @@ def test_print_is_told_from_photos() -> None:
 
 
 def test_a_font_without_meaning_goes_to_the_model() -> None:
-    text = open_source(str(DATA / "nameless.pdf")).page(0).text()
-    assert text.quality < TRUSTED
-    assert route(text)[0] is Route.MODEL
+    right, moved = (open_source(str(DATA / "nameless.pdf")).page(index).text() for index in (0, 1))
+    assert (route(right)[0], right.lines[0].text) == (Route.FILE, "HARBOUR OFFICE LOG BOOKS OF SHIPS")
+    assert moved.quality < TRUSTED
+    assert route(moved)[0] is Route.MODEL
 
 
 def test_force_and_threshold_overrule() -> None:
@@ -99,6 +100,11 @@ def test_force_and_threshold_overrule() -> None:
         "Смотритель портовой конторы пересчитал корабли и записал их имена в книгу.",
         "PN 4711-B  12,50  3.1415  A4  ISO 9001:2015  $1,200.00  2026-11-29  +49 30 1234",
         "if x < 3 && y > 2 { return a[i]; } // 100 % done; foo_bar(baz) -> qux; #define MAX 10",
+        "Kaikki laivat, jotka satama oli laskenut, merkittiin kirjaan ennen kuin jäät tulivat ja merenkulku päättyi.",
+        "Gallia est omnis divisa in partes tres, quarum unam incolunt Belgae, aliam Aquitani, tertiam qui ipsorum.",
+        "A kikötő írnoka megszámolta a hajókat, és nevüket beírta a könyvbe, mielőtt a jég elzárta volna a folyót.",
+        "Người thư ký của bến cảng đếm những con tàu và ghi tên của chúng vào trong cuốn sổ trước khi trời tối hẳn.",
+        "Doltren Caspibar Umbrelio Sandviko Tarnolf Esmerinda Polvick Garmenio Wistelbo Ranquilda Hostrevy " * 2,
         "",
     ],
 )
@@ -116,6 +122,7 @@ def test_real_text_is_trusted(text: str) -> None:
         "Qwz xkcd pfft hrgl brrm tsk zzx ghfr wrtp nlkm " * 2,
         "Iqw l77I~k x~zz~w vwx~q;lq jqj wvw zx1jj|w x;qvkj|| l7 q~q~|1zkw ~k~q;~qz lvl;7x~1 |vz1vq7 w1vql~",
         "\ue001\ue002\ue003 \uf0b7\uf0a7",
+        "Wkh nhhshu ri wkh kduerxu riilfh frxqwhg wkh vklsv dqg zurwh wkhlu qdphv lqwr wkh errn djdlq.",
         "a\x01b\x03c\x04",
     ],
 )
@@ -123,8 +130,25 @@ def test_garbage_is_not_trusted(text: str) -> None:
     assert text_quality(text) <= TRUSTED
 
 
-def test_characters_without_a_meaning_count() -> None:
-    assert text_quality(PROSE, unmapped=len(PROSE) // 5) < TRUSTED
+def test_characters_without_a_meaning_count_where_they_are_no_words() -> None:
+    assert text_quality(PROSE, unmapped=len(PROSE) // 5) == 1.0
+    assert text_quality("QX7 ZK-4 " * 9, unmapped=20) < TRUSTED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PN XKA4711 QRE-88B FZA WQE NPT BSP HEX SKT CRV GRN BLK WHT YEL ORA AMB TOP LOW " * 3,
+        "BRCA TPMT CYP VKORC SLCO HLA DPYD UGT NUDT CFTR IFNL RYR CACNA MTRNR ACE APOE " * 3,
+    ],
+)
+def test_lists_of_codes_are_at_most_in_doubt(text: str) -> None:
+    assert text_quality(text) >= TRUSTED
+
+
+def test_letters_that_no_language_puts_together_are_in_doubt() -> None:
+    mixed = str.maketrans("aeioubcdfghjklmnpqrstvwxyz", "ouaieknrjpcwhmsfvzylqbxdgt")
+    assert TRUSTED <= text_quality(PROSE.lower().translate(mixed)) < SURE
 
 
 @pytest.mark.parametrize(

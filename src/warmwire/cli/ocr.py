@@ -9,6 +9,7 @@ import typer
 
 from warmwire.cli.numbers import finite
 from warmwire.documents.formats import Format
+from warmwire.documents.hidden import Hidden
 
 _STDOUT = "-"
 
@@ -23,8 +24,15 @@ def ocr(
     format: Annotated[Format, typer.Option("--format", "-f", help="What to write.")] = Format.MD,
     pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read; all by default.")] = "",
     dpi: Annotated[
-        float, typer.Option(callback=finite, min=36, max=1200, help="Resolution at which PDF pages are drawn.")
-    ] = 200,
+        float | None,
+        typer.Option(
+            callback=finite,
+            min=36,
+            max=1200,
+            help="Resolution at which PDF pages are drawn.",
+            show_default="the scan's own, 100 to 300; else 200",
+        ),
+    ] = None,
     socket: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket instead of here.")
     ] = None,
@@ -48,6 +56,9 @@ def ocr(
             help="Share under text below which a page with more to read goes to the model.",
         ),
     ] = 0.05,
+    hidden: Annotated[
+        Hidden, typer.Option(help="A scan's hidden text: keep it where the picture agrees, always, or never.")
+    ] = Hidden.AUTO,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print which pages would go to the model, and why.")
     ] = False,
@@ -75,7 +86,9 @@ def ocr(
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
     engines = Engines(socket, model, jobs)
-    reader = Reader(engines.connect, Options(dpi=dpi, threshold=threshold, force=force), engines.jobs)
+    reader = Reader(
+        engines.connect, Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden), engines.jobs
+    )
     try:
         job = Job(reader, targets, pages=pages, password=password)
         results = [job.plan(file) if dry_run else job.read(file) for file in files]

@@ -6,6 +6,7 @@ Objects inside form XObjects are seen through the forms' matrices. All boxes are
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,6 +23,9 @@ MAX_OBJECTS: Final = 200_000
 _MAX_DEPTH: Final = 12
 _THIN: Final = 3.0
 """A filled box thinner than this is a ruling line, points."""
+
+_LARGE_IMAGE: Final = 0.1
+"""Pictures over this share of a page are what a scan is made of; smaller ones may be of any resolution."""
 
 _LARGEST_LETTER: Final = 30.0
 """A filled curve smaller than this may be a letter, points."""
@@ -43,6 +47,8 @@ class Drawn:
     strokes: list[Box] = field(default_factory=list)
     outlines: int = 0
     """How many filled curves of the size of letters there are: text may be drawn so, and then says nothing."""
+    resolution: float = 0.0
+    """The finest resolution of the larger pictures, pixels per inch."""
     order: dict[int, int] = field(default_factory=dict)
     count: int = 0
     cover: int = 0
@@ -67,6 +73,8 @@ def walk(page: Any, frame: Frame) -> Drawn:
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
             if box := _bounds(obj, matrix, frame):
                 drawn.images.append(box)
+                if box.area >= _LARGE_IMAGE * frame.size[0] * frame.size[1]:
+                    drawn.resolution = max(drawn.resolution, _resolution(obj, matrix))
                 if drawn.order and covers_page(box, frame) and _is_opaque(page, obj):
                     drawn.cover = drawn.count
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
@@ -123,6 +131,18 @@ def _bounds(obj: Any, matrix: Matrix, frame: Frame) -> Box | None:
         return None
     corners = [apply(matrix, x, y) for x in (left.value, right.value) for y in (bottom.value, top.value)]
     return clip(_around([frame.point(*corner) for corner in corners]), frame)
+
+
+def _resolution(image: Any, matrix: Matrix) -> float:
+    """How many pixels of a picture there are to an inch, along the axis that has more of them."""
+    import pypdfium2.raw as pdfium
+
+    columns, rows = ctypes.c_uint(), ctypes.c_uint()
+    if not pdfium.FPDFImageObj_GetImagePixelSize(image, columns, rows):
+        return 0.0
+    a, b, c, d, _, _ = compose(_matrix(image), matrix)
+    width, height = math.hypot(a, b), math.hypot(c, d)
+    return 72.0 * max(columns.value / width if width else 0.0, rows.value / height if height else 0.0)
 
 
 def covers_page(box: Box, frame: Frame) -> bool:

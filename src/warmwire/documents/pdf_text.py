@@ -16,6 +16,7 @@ from warmwire.documents.source import PageText
 from warmwire.layout.page import Box
 
 _SMALLEST_FIGURE: Final = 0.005  # of the page
+_SCANNED: Final = 0.5  # of the page under pictures: they and not the text are what is to be read
 _LARGEST_SHEET: Final = 1600.0  # pixels along a page drawn to see what its pictures are
 
 
@@ -53,6 +54,7 @@ def read_page(page: Any, frame: Frame) -> PageText:
         largest_image=pictured,
         printed=_printed(page, drawn, frame, turn) if pictured > covered else 0.0,
         outlines=drawn.outlines,
+        resolution=drawn.resolution if pictured >= _SCANNED else 0.0,
         quality=text_quality("\n".join(line.text for line in lines), len(chars.glyphs) + chars.unmapped),
         turn=turn,
         blank=drawn.count == 0 and not len(chars),
@@ -86,10 +88,11 @@ def _turn(chars: Characters, frame: Frame) -> int:
     lines: dict[int, set[int]] = defaultdict(set)
     middles = (chars.boxes[:, :2] + chars.boxes[:, 2:]).tolist() if len(chars) else []
     quarters: dict[Style, int] = {}
+    any_seen = any(style.visible for style in chars.styles)
     for style, (x, y) in zip(chars.styles, middles, strict=True):
         if style not in quarters:
             quarters[style] = round((style.angle - frame.rotation) / 90) * 90 % 360
-        if style.visible:
+        if style.visible or not any_seen:
             quarter = quarters[style]
             letters[quarter] += 1
             across = y if (quarter + frame.rotation) % 180 == 0 else x

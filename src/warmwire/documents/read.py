@@ -23,11 +23,13 @@ import numpy as np
 
 from warmwire.client import CancelledError, DialError, Engine, QueueFullError, Recognition, WarmwireError
 from warmwire.documents.across import settle
+from warmwire.documents.hidden import Hidden
 from warmwire.documents.pdf_frame import turn_box
 from warmwire.documents.quality import TRUSTED, text_quality
 from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Status
-from warmwire.documents.route import THRESHOLD, route
+from warmwire.documents.route import THRESHOLD, Claim, claim_of, route
 from warmwire.documents.source import Image, Page, PageText, Source
+from warmwire.documents.witness import AGREED, agreement, sample, strips
 from warmwire.layout.doctags import parse
 from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
@@ -38,13 +40,19 @@ _BUSY_WAITS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses before a page is offered again to a host whose queue is full, seconds."""
 
 
+_USUAL_DPI: Final = 200.0
+_COARSEST_DPI, _LEAST_DPI, _FINEST_DPI = 100.0, 200.0, 300.0
+_MOST_ENLARGED: Final = 2.0
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to read: resolution of rendered PDF pages in dots per inch, and the routing rules of `route`."""
+    """How to read: resolution of drawn PDF pages in dots per inch (0: see `drawing_dpi`), and the rules of `route`."""
 
-    dpi: float = 200.0
+    dpi: float = 0.0
     threshold: float = THRESHOLD
     force: bool = False
+    hidden: Hidden = Hidden.AUTO
 
 
 @dataclass(slots=True)
@@ -54,6 +62,7 @@ class _Prepared:
     page: ReadPage
     image: Image | None = None
     text: PageText = field(default_factory=PageText)
+    claim: Claim | None = None
 
 
 class Reader:
@@ -154,18 +163,20 @@ class Reader:
         read, record = prepared.page, prepared.page.record
         read.width, read.height = page.size
         prepared.text = page.text()
-        _describe(record, prepared.text, self._options)
+        claim = _describe(record, prepared.text, self._options)
         if record.route is Route.MODEL:
-            prepared.image = page.render(self._options.dpi)
+            prepared.claim = claim
+            prepared.image = page.render(self._options.dpi or drawing_dpi(prepared.text.resolution))
         else:
-            read.elements = structure_text(prepared.text.lines, prepared.text, read)
+            read.elements = structure_text(claim.lines if claim else prepared.text.lines, prepared.text, read)
 
     def _finish(self, prepared: _Prepared, engine: Engine | None) -> ReadPage:
         """Let the engine read a page that needs it, and keep what there is where it fails."""
         page, record = prepared.page, prepared.page.record
         started = time.monotonic()
         if prepared.image is not None and engine is not None:
-            self._read_image(engine, prepared.image, page)
+            if prepared.claim is None or not self._is_witnessed(engine, prepared.image, prepared.claim, prepared):
+                self._read_image(engine, prepared.image, page)
             if not self._over.is_set():  # else it is closed
                 self._idle.put(engine)
         if record.status is Status.FAILED:
@@ -173,6 +184,31 @@ class Reader:
             record.status = Status.PARTIAL if _size(page.elements) else Status.FAILED
         record.seconds = round(record.seconds + time.monotonic() - started, 3)
         return page
+
+    def _is_witnessed(self, engine: Engine, image: Image, claim: Claim, prepared: _Prepared) -> bool:
+        """Whether the picture shows what a page's text claims; the page is then made of that text."""
+        page, record, turn = prepared.page, prepared.page.record, prepared.text.turn
+        lines = sample(claim.lines)
+        width = page.height if turn % 180 else page.width
+        strip = strips(np.rot90(image, -turn // 90), lines, width) if lines else None
+        if strip is None:
+            return False
+        try:
+            answer = self._ask(engine, strip)
+        except Exception as error:  # what the page's own reading meets as well, and reports
+            _LOG.debug("page %d: no witness", record.page, exc_info=error)
+            return False
+        share = agreement(lines, plain_text(parse(answer.text, 1.0, 1.0)))
+        record.why += f"; {claim.name} agrees to {share:.0%} with {len(lines)} lines of the picture"
+        if share < AGREED:
+            return False
+        try:
+            page.elements = structure_text(claim.lines, prepared.text, page)
+        except Exception as error:
+            _LOG.debug("page %d: no structure", record.page, exc_info=error)
+            return False
+        record.route, record.engine, record.turn = Route.FILE, "file", turn
+        return True
 
     def _read_image(self, engine: Engine, image: Image, page: ReadPage) -> None:
         record = page.record
@@ -223,15 +259,30 @@ class Reader:
         raise CancelledError("the run has ended")
 
 
-def _describe(record: PageRecord, text: PageText, options: Options) -> None:
-    """Put what the file says, and the decision, into the record."""
+def drawing_dpi(resolution: float) -> float:
+    """At how many dots per inch a page is drawn for a model, when its scan has `resolution`, 0 for no scan.
+
+    Its own pixels are best. Coarse ones gain from being enlarged somewhat, fine ones nothing over what print needs.
+    """
+    if not resolution:
+        return _USUAL_DPI
+    coarse = min(_MOST_ENLARGED * resolution, _LEAST_DPI)
+    return float(round(min(max(resolution, coarse, _COARSEST_DPI), _FINEST_DPI)))
+
+
+def _describe(record: PageRecord, text: PageText, options: Options) -> Claim | None:
+    """Put what the file says, and the decision, into the record; returns the text to be asked about or used then."""
     record.route, record.why = route(text, threshold=options.threshold, force=options.force)
     record.coverage = round(text.coverage, 4)
     record.largest_image = round(text.largest_image, 4)
     record.text_quality = text.quality
     record.hidden_text = sum(len(line.text) for line in text.hidden)
+    claim = None if options.force or record.route is Route.FILE else claim_of(text, options.hidden)
+    if claim is not None and claim.hidden and options.hidden is Hidden.KEEP:
+        record.route, record.why = Route.FILE, f"{record.why}, and is kept as asked"
     if record.route is Route.FILE:
         record.turn, record.engine = text.turn, "file"
+    return claim
 
 
 def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[Element]:
@@ -261,6 +312,12 @@ def _fail(record: PageRecord, error: Exception) -> None:
     record.status = Status.FAILED
     record.error = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
     _LOG.debug("page %d failed", record.page, exc_info=error)
+
+
+def plain_text(elements: Sequence[Element]) -> str:
+    """All words of a page, one element or cell a line."""
+    cells = (cell.text for element in elements if element.table for cell in element.table.cells)
+    return "\n".join([*(element.text for element in elements), *cells])
 
 
 def _size(elements: list[Element]) -> int:

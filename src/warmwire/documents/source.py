@@ -31,6 +31,7 @@ class PageText:
 
     `coverage` is the share of the page under visible text blocks, `largest_image` the share under its pictures,
     `printed` the share under those that look like print on paper. `outlines` counts drawn curves that may be letters.
+    `resolution` is that of a scan's pictures in pixels per inch, 0 where the page is none.
     `quality` is how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be turned
     clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees.
     """
@@ -43,6 +44,7 @@ class PageText:
     largest_image: float = 0.0
     printed: float = 0.0
     outlines: int = 0
+    resolution: float = 0.0
     quality: float = 1.0
     turn: int = 0
     blank: bool = False

@@ -202,6 +202,16 @@ def short() -> bytes:
     return pdf.bytes()
 
 
+def layers() -> bytes:
+    """A picture with readable text that nobody sees, and a page whose letters have each other's meaning."""
+    pdf = Pdf()
+    lines = [" ".join(WORDS[(row * 3 + k) % len(WORDS)] for k in range(14)) for row in range(12)]
+    pdf.page(PICTURE + "".join(text(72, 700 - k * 16, line, 11, "F1", "3 Tr") for k, line in enumerate(lines)))
+    mixed = str.maketrans("aeioubcdfghjklmnpqrstvwxyz", "ouaieknrjpcwhmsfvzylqbxdgt")
+    pdf.page("".join(text(72, 700 - k * 16, line.lower().translate(mixed)) for k, line in enumerate(lines)))
+    return pdf.bytes()
+
+
 def angles() -> bytes:
     """A stamp up the margin beside prose and beside two lines, a mark across the page, a size below nothing."""
     pdf = Pdf()
@@ -237,7 +247,10 @@ def downwards() -> bytes:
 
 
 def nameless() -> bytes:
-    """A font whose glyphs have names that mean nothing, as subsetters without ToUnicode leave them."""
+    """A font whose glyphs have names that mean nothing, as subsetters without ToUnicode leave them.
+
+    The codes of the first page are those of its letters all the same, those of the second are not.
+    """
     pdf = Pdf()
     box = pdf.stream(b"600 0 0 0 500 700 d1 0 0 500 700 re f")
     codes = range(65, 91)
@@ -248,10 +261,13 @@ def nameless() -> bytes:
         f"/Widths[{' '.join(['600'] * 26)}]/Encoding<</Type/Encoding/Differences[65 {names}]>>/CharProcs<<{procs}>>"
         "/Resources<<>>>>"
     )
-    pdf.page(
-        "".join(text(72, 700 - k * 18, "HARBOUR OFFICE LOG BOOKS OF SHIPS", 12, "F9") for k in range(14)),
-        resources=f"<</Font<</F9 {font} 0 R>>>>",
-    )
+    line = "HARBOUR OFFICE LOG BOOKS OF SHIPS"
+    moved = "".join(chr((ord(letter) - 62) % 26 + 65) if letter != " " else " " for letter in line)
+    for words in (line, moved):
+        pdf.page(
+            "".join(text(72, 700 - k * 18, words, 12, "F9") for k in range(14)),
+            resources=f"<</Font<</F9 {font} 0 R>>>>",
+        )
     return pdf.bytes()
 
 
@@ -449,6 +465,7 @@ def main() -> None:
         frames,
         routes,
         short,
+        layers,
         angles,
         downwards,
         nameless,

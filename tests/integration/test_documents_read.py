@@ -224,7 +224,8 @@ def test_a_page_of_which_nothing_could_be_read_says_so() -> None:
 def test_what_a_model_reports_of_its_elements_is_theirs_where_it_fits() -> None:
     text = "<doctag><section_header_level_1>One</section_header_level_1><text>words</text></doctag>"
     looks = [[50, 1, 0, 0.98], [30, 0, None, 0.9]]
-    page = read("routes.pdf", Scribe(p1=lambda: Recognition(text, report={"elements": looks})), [2]).pages[0]
+    answer = Recognition(text, report={"elements": looks})
+    page = read("routes.pdf", Scribe(p1=lambda: answer), [2], dpi=200.0).pages[0]
     assert [round(e.size) for e in page.elements] == [18, 11]  # drawn at 200 dots an inch
     assert [(e.bold, e.italic, e.confidence) for e in page.elements] == [(True, False, 0.98), (False, None, 0.9)]
     page = read("routes.pdf", Scribe(p1=lambda: Recognition(text, report={"elements": looks[:1]})), [2]).pages[0]

@@ -69,3 +69,10 @@ def test_sizes_within_their_error_are_one_and_others_are_not() -> None:
     assert len({round(size, 3) for size in sizes[:3]}) == 1
     assert len({round(size, 3) for size in sizes[3:]}) == 1
     assert sizes[3] > 1.08 * sizes[0]
+
+
+def test_an_accent_that_its_ink_does_not_show_is_bare() -> None:
+    boxes, middles = _drawn("mañe sure")
+    boxes[2, 1] -= 14  # the tilde
+    assert stature_of(boxes, "mañé sure", middles, 60).bare == {3}
+    assert _stature("some sure").bare == frozenset()

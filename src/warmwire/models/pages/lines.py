@@ -14,6 +14,7 @@ from warmwire.models.pages.engines import Pixels, Reading
 from warmwire.models.pages.ink import Ink, alone, measure
 from warmwire.models.pages.legible import are_legible, legibility
 from warmwire.models.pages.shade import evened
+from warmwire.models.pages.signs import corrected
 from warmwire.models.pages.stature import sizes_of
 from warmwire.models.pages.strokes import Mark
 
@@ -134,6 +135,7 @@ def _read(cuts: Sequence[Cut], recognise: Recognise) -> list[_Seen]:
 def _lines(seen: Sequence[_Seen]) -> list[Line]:
     """Lines with their fonts: sizes that agree, and what is bolder or more slanted than the page's usual letters."""
     sizes = _sizes(seen)
+    texts = corrected([line.reading.text for line in seen], [line.ink.stature.bare for line in seen])
     weights = [line.ink.stroke * line.scale / size for line, size in zip(seen, sizes, strict=True)]
     usual = median([w for line, w in zip(seen, weights, strict=True) for _ in line.reading.text if w] or [0.0])
     slants = [line.ink.slant for line in seen for _ in line.reading.text if line.ink.slant is not None]
@@ -141,14 +143,14 @@ def _lines(seen: Sequence[_Seen]) -> list[Line]:
     return [
         Line(
             _box(line, size),
-            f"{line.ink.mark} {line.reading.text.strip()}".strip(),
+            f"{line.ink.mark} {text.strip()}".strip(),
             line.reading.confidence,
             size,
             weight > BOLD * usual if weight else None,
             italic=None if line.ink.slant is None else line.ink.slant > upright + ITALIC,
             angle=line.cut.angle,
         )
-        for line, size, weight in zip(seen, sizes, weights, strict=True)
+        for line, text, size, weight in zip(seen, texts, sizes, weights, strict=True)
     ]
 
 

@@ -16,6 +16,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.models.pages.signs import plain
+
 CAPITAL_EM = 0.70
 """Height of a capital in units of the font size: 0.66 (Times) to 0.73 (Verdana)."""
 FULL_EM = 0.88
@@ -25,6 +27,8 @@ SAME = 0.04
 STRAY = 0.3
 """A letter's ink is nearer to its place than that, in heights of the line's picture: the recogniser's own step is
 a sixth."""
+BARE = 1.12
+"""A small letter with a sign above it stands at least 1.3 times as high as one without."""
 BLUR = 0.5
 """Error of one letter's height, in pixels of the line's picture."""
 
@@ -50,7 +54,7 @@ USUAL: Mapping[Group, float] = {
 _RANGE = {Group.SMALL: (0.58, 0.80), Group.TALL: (0.95, 1.15), Group.DIGIT: (0.7, 1.08)}
 
 _GROUPS = (
-    dict.fromkeys("acemnorsuvwxzgpqyıæœøãõçñ", Group.SMALL)
+    dict.fromkeys("acemnorsuvwxzgpqyıæœøç", Group.SMALL)
     | dict.fromkeys("bdfhklß", Group.TALL)
     | dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ&ÆØ", Group.CAPITAL)
     | dict.fromkeys("0123456789", Group.DIGIT)
@@ -64,10 +68,12 @@ _OVERLAP = 0.5
 @dataclass(frozen=True, slots=True)
 class Stature:
     """The heights that a line shows, in pixels of its picture, each with how many letters show it, and where its
-    baseline lies; `baseline` is None where no letter stands on one."""
+    baseline lies; `baseline` is None where no letter stands on one. `bare` are the places in the text of small letters
+    that were read with a sign above them and are no higher than those without."""
 
     heights: Mapping[Group, tuple[float, int]] = field(default_factory=dict)
     baseline: float | None = None
+    bare: frozenset[int] = frozenset()
 
 
 def stature_of(boxes: NDArray[np.int32], text: str, middles: NDArray[np.float64], height: int) -> Stature:
@@ -80,8 +86,10 @@ def stature_of(boxes: NDArray[np.int32], text: str, middles: NDArray[np.float64]
     owners = _owners(blobs, middles[letters], height)
     on: list[tuple[float, float]] = []
     shown: dict[Group, list[tuple[float, float]]] = {}
+    accented: list[tuple[float, float, list[int]]] = []
     for blob, (left, top, right, bottom) in enumerate(blobs):
-        chars = [text[letters[k]] for k in np.flatnonzero(owners == blob)]
+        here = [letters[k] for k in np.flatnonzero(owners == blob)]
+        chars = [text[i] for i in here]
         if not chars or right - left > height * max(1.5, 0.8 * len(chars)):
             continue
         middle = (left + right) / 2
@@ -90,6 +98,8 @@ def stature_of(boxes: NDArray[np.int32], text: str, middles: NDArray[np.float64]
         group = _group(chars)
         if group is not None:
             shown.setdefault(group, []).append((middle, float(top)))
+        elif _group([plain(char) for char in chars]) is Group.SMALL:
+            accented.append((middle, float(top), here))
     if not on:
         return Stature()
     slope, start = _level(np.array(on))
@@ -97,7 +107,10 @@ def stature_of(boxes: NDArray[np.int32], text: str, middles: NDArray[np.float64]
     for group, tops in shown.items():
         values = [start + slope * x - y for x, y in tops]
         heights[group] = (float(np.median(values)), len(values))
-    return Stature({g: v for g, v in heights.items() if v[0] > 2}, start + slope * float(middles.mean()))
+    small = BARE * heights.get(Group.SMALL, (0.0, 0))[0]
+    bare = frozenset(i for x, y, here in accented if start + slope * x - y < small for i in here)
+    heights = {group: value for group, value in heights.items() if value[0] > 2}
+    return Stature(heights, start + slope * float(middles.mean()), bare)
 
 
 def _joined(boxes: NDArray[np.int32]) -> NDArray[np.int32]:

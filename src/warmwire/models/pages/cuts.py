@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warmwire.layout.page import Box
 from warmwire.models.pages.engines import Pixels, Quads
-from warmwire.models.pages.geometry import MAX_SKEW
+from warmwire.models.pages.geometry import MAX_SKEW, angle_of
 from warmwire.models.pages.strokes import Ink
 
 HEIGHT = 48
@@ -63,21 +63,16 @@ def _directions(quad: NDArray[np.float32], skew: float) -> list[int]:
         return [1, -1, 0]
     if height >= DOUBTFUL * width:
         return [0, 1, -1]
-    if width >= LEANING * height and abs(_angle(quad) - skew) > MAX_SKEW:
+    if width >= LEANING * height and abs(angle_of(quad) - skew) > MAX_SKEW:
         return [0, 2]
     return [0]
 
 
 def _cut(page: Pixels, quad: NDArray[np.float32], box: Box, skew: float) -> Cut:
-    angle = (_angle(quad) - skew + 180) % 360 - 180
+    angle = (angle_of(quad) - skew + 180) % 360 - 180
     if abs(angle) <= MAX_SKEW:
         return Cut(crop(page, quad), box, box.height)
     return Cut(crop(page, quad), box, float(np.linalg.norm(quad[3] - quad[0])), angle)
-
-
-def _angle(quad: NDArray[np.float32]) -> float:
-    along = quad[1] - quad[0] + quad[2] - quad[3]
-    return float(np.degrees(np.arctan2(along[1], along[0])))
 
 
 def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:

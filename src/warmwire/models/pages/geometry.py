@@ -73,6 +73,12 @@ def upright(image: Pixels, turn: int) -> Pixels:
     return np.ascontiguousarray(np.rot90(image, turn // 90)) if turn else image
 
 
+def angle_of(quad: NDArray[np.float32]) -> float:
+    """The angle a line falls by, in degrees from -180 to 180."""
+    along = quad[1] - quad[0] + quad[2] - quad[3]
+    return float(np.degrees(np.arctan2(along[1], along[0])))
+
+
 def skew_of(quads: Quads) -> float:
     """The angle the page's lines fall by, in degrees: the middle one, long lines counting more; 0 without lines."""
     along = (quads[:, 1] - quads[:, 0] + quads[:, 2] - quads[:, 3]) / 2

@@ -43,6 +43,7 @@ from warmwire.models.pages.lines import dash_lines, loose, read_lines, unmarked,
 from warmwire.models.pages.remains import rest_of
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
+from warmwire.models.pages.tiles import find_lines
 
 SAMPLE = 6
 """How many short lines are tried upside down."""
@@ -140,15 +141,15 @@ class PageReader:
         """
         turn = self._engines.turn(image)
         page = upright(image, turn)
-        quads = self._engines.detect(page)
+        quads = find_lines(page, self._engines.detect)
         if are_standing(quads):
             turn = (turn + 90) % 360
             page = upright(image, turn)
-            quads = self._engines.detect(page)
+            quads = find_lines(page, self._engines.detect)
         if self._is_upside_down(page, quads):
             turn = (turn + 180) % 360
             page = upright(image, turn)
-            quads = self._engines.detect(page)
+            quads = find_lines(page, self._engines.detect)
         return turn, page, quads
 
     def _is_upside_down(self, page: Pixels, quads: Quads) -> bool:

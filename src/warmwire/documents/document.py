@@ -144,11 +144,14 @@ class _Builder:
         return self._doc.add_text(DocItemLabel.CAPTION, _clean(caption.text), prov=prov)
 
     def _prov(self, box: Box | None, text: str) -> ProvenanceItem:
-        """The element's page and box; the whole page where no box is known."""
+        """The element's page and box, the part of it that is on the page; the whole page where no box is known."""
         from docling_core.types.doc import BoundingBox, CoordOrigin, ProvenanceItem
 
-        box = box or Box(0.0, 0.0, self._page.width, self._page.height)
-        bounds = BoundingBox(l=box.left, t=box.top, r=box.right, b=box.bottom, coord_origin=CoordOrigin.TOPLEFT)
+        width, height = self._page.width, self._page.height
+        box = box or Box(0.0, 0.0, width, height)
+        left, right = (min(max(x, 0.0), width) for x in (box.left, box.right))
+        top, bottom = (min(max(y, 0.0), height) for y in (box.top, box.bottom))
+        bounds = BoundingBox(l=left, t=top, r=right, b=bottom, coord_origin=CoordOrigin.TOPLEFT)
         return ProvenanceItem(page_no=self._page.record.page, bbox=bounds, charspan=(0, len(text)))
 
 

@@ -8,13 +8,14 @@ what remains is one column.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from warmwire.layout.alignment import aligned_table
 from warmwire.layout.page import Box, Element, Line
-from warmwire.layout.rows import bounds, is_label, is_prose, is_value, same_row, size_of
+from warmwire.layout.rows import bounds, is_label, is_prose, is_value, reads_on, same_row, size_of
 
 Item = Line | Element
 """Something with a place: a line, or a whole element (a table, a picture) whose box is known."""
@@ -38,19 +39,22 @@ class _Gutter:
     below: list[Item]
 
 
-def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = ()) -> list[list[Item]]:
+def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: Sequence[Box] = ()) -> list[list[Item]]:
     """Columns in reading order, each from top to bottom.
 
     Tables without rules are found on the way, before a gutter could part their columns, and stand as elements.
-    `size` is the page's body size, `seen` are the boxes where a layout model saw tables.
+    `size` is the page's body size, `seen` are the boxes where a layout model saw tables,
+    `bars` level rules, which no gutter goes through.
     """
-    gutter = _best([gutter for gutter in _gutters(items, size) if _is_text(gutter.left) and _is_text(gutter.right)])
+    gutter = _best(
+        [gutter for gutter in _gutters(items, size, bars) if _is_text(gutter.left) and _is_text(gutter.right)]
+    )
     if gutter is None:  # else two columns of text are parted, and no table goes over both
         items = _with_tables(items, size, seen)
-        gutter = _best(_gutters(items, size))
+        gutter = _best(_gutters(items, size, bars))
     if gutter is not None:
         parts = (gutter.above, gutter.left, gutter.right, gutter.below)
-        return [column for part in parts for column in columns(part, size, seen)]
+        return [column for part in parts for column in columns(part, size, seen, bars)]
     return [sorted(items, key=lambda item: box_of(item).centre[1])] if items else []
 
 
@@ -64,6 +68,8 @@ def _is_text(items: Sequence[Item]) -> bool:
     if len(lines) < 6:
         return False
     width = sorted(line.box.width for line in lines)[int(0.9 * len(lines))]
+    if reads_on(sorted(lines, key=lambda line: line.box.centre[1])):
+        return True
     full = [line for line in lines if line.box.width > 0.7 * width]
     letters = sum(len(line.text) for line in lines)
     return len(full) >= 6 and is_prose(full) and 2 * sum(len(line.text) for line in full) > letters
@@ -81,29 +87,33 @@ def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> lis
         items = [*(item for item in items if id(item) not in used), found.element]
 
 
-def _gutters(items: Sequence[Item], size: float) -> list[_Gutter]:
+def _gutters(items: Sequence[Item], size: float, bars: Sequence[Box]) -> list[_Gutter]:
     ordered = sorted(items, key=lambda item: box_of(item).centre[1])
     found: list[_Gutter] = []
     edge = float("-inf")
     for left in sorted(box_of(item).left for item in ordered):
         if left - edge > 0.3 * size:  # edges closer than that belong to one column
             edge = left
-            found += _gutters_at(ordered, edge - 0.1 * size, size)
+            found += _gutters_at(ordered, edge - 0.1 * size, size, bars)
     return found
 
 
-def _gutters_at(ordered: list[Item], x: float, size: float) -> list[_Gutter]:
+def _gutters_at(ordered: list[Item], x: float, size: float, bars: Sequence[Box]) -> list[_Gutter]:
     """Gutters that end at `x`: one for each stretch of the page that nothing crosses there."""
     found = []
     start = 0
     strip = x - MIN_GUTTER * size  # what reaches into the narrowest gutter bounds it as well
-    crossing = [i for i, item in enumerate(ordered) if box_of(item).left < x and box_of(item).right > strip]
-    for end in [*crossing, len(ordered)]:
+    stops = [(i, i + 1) for i, item in enumerate(ordered) if box_of(item).left < x and box_of(item).right > strip]
+    for bar in bars:
+        if bar.left < strip - 3 * size and bar.right > x + 3 * size:
+            place = bisect_left(ordered, bar.centre[1], key=lambda item: box_of(item).centre[1])
+            stops.append((place, place))
+    for end, following in sorted([*stops, (len(ordered), len(ordered))]):
         if end - start >= 3:
             gutter = _gutter(ordered[:start], ordered[start:end], ordered[end:], x, size)
             if gutter is not None:
                 found.append(gutter)
-        start = end + 1
+        start = following
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_value, rows_of
+from warmwire.layout.rows import bounds, is_value, reads_on, rows_of
 from warmwire.layout.tables import Found, Slot, build
 
 MAX_EDGES = 200
@@ -152,10 +152,39 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
         return None
     if len(filled) < 0.2 * len(slots):
         return None
+    if len({slot.column for slot in filled if not _is_closed(slot, lattice) and _is_text(slot)}) > 1:
+        return None
+    if any(
+        _holds_columns([line for slot in slots if slot.column == c for line in slot.lines], size)
+        for c in range(columns)
+    ):
+        return None  # its strokes do not part all columns: how text lines up does
     slots, rows = _split_rows(slots, rows)
     if len({slot.row for slot in slots if slot.lines}) < 2:
         return None
     return build(slots, rows, columns, lattice.box)
+
+
+def _is_closed(slot: Slot, lattice: _Lattice) -> bool:
+    """Whether a cell is drawn on all four sides."""
+    bottom, right = slot.row + slot.rowspan, slot.column + slot.colspan
+    across, down = _span(slot.column, slot.colspan), _span(slot.row, slot.rowspan)
+    return all(lattice.levels[slot.row][c] and lattice.levels[bottom][c] for c in across) and all(
+        lattice.uprights[r][slot.column] and lattice.uprights[r][right] for r in down
+    )
+
+
+def _is_text(slot: Slot) -> bool:
+    """Whether a cell holds a column of text: rules between the columns of a page are no table's."""
+    return reads_on(sorted(slot.lines, key=lambda line: line.box.centre[1]))
+
+
+def _holds_columns(lines: Sequence[Line], size: float) -> bool:
+    """Whether one column of a lattice holds several of figures."""
+    rows = rows_of(lines)
+    several = [row for row in rows if any(b.box.left - a.box.right > size for a, b in pairwise(row))]
+    figures = sum(sum(is_value(line.text) for line in row) > 1 for row in several)
+    return len(rows) > 2 and len(several) > 0.6 * len(rows) and figures > 0.6 * len(several)
 
 
 def _span(start: int, count: int) -> range:

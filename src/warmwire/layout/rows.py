@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.page import Box, Line
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _LEADER = re.compile(r"\s*(?:[.·…‥_]\s?){2,}\s*$")
+_SIGNS = frozenset("$€£¥")
 _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
 
@@ -80,6 +82,23 @@ def join_runs(runs: Sequence[Line]) -> Line:
     )
 
 
+def join_signs(lines: Sequence[Line]) -> list[Line]:
+    """Lines with a sign of money that stands alone joined to the amount it belongs to."""
+    signs = [line for line in lines if line.text.strip() in _SIGNS]
+    if not signs:
+        return list(lines)
+    taken = {id(sign) for sign in signs}
+    joined = []
+    for row in rows_of(lines):
+        for i, line in enumerate(row):
+            before = row[i - 1] if i else None
+            if before is not None and id(before) in taken and is_value(line.text):
+                joined.append(join_runs([before, line]))
+            elif id(line) not in taken or i + 1 == len(row) or not is_value(row[i + 1].text):
+                joined.append(line)
+    return joined
+
+
 def join_words(texts: Iterable[str]) -> str:
     """Pieces of one text with a space between, but none between Chinese or Japanese letters."""
     joined = ""
@@ -103,6 +122,30 @@ def is_label(text: str) -> bool:
 def without_leader(text: str) -> str:
     """`text` without the dots that lead to a page number."""
     return _LEADER.sub("", text)
+
+
+MIN_RUN = 5
+"""So many lines that follow each other evenly are text that runs on; cells of a table wrap to two or three."""
+
+
+def reads_on(lines: Sequence[Line]) -> bool:
+    """Whether lines of one column, from top to bottom, are sentences that go on from line to line.
+
+    Lines of a text begin in the middle of a sentence, mostly with a small letter, and follow each other evenly. What
+    stands in cells begins anew in each, or wraps once or twice.
+    """
+    run, small, words, best = 1, 0, 0, 0
+    for above, below in pairwise(lines):
+        step = below.box.centre[1] - above.box.centre[1]
+        if not 0 < step < 1.9 * size_of(above):
+            run, small, words = 1, 0, 0
+            continue
+        run += 1
+        small += below.text.lstrip()[:1].islower()
+        words += below.text.count(" ") + 1
+        if run >= MIN_RUN and small >= 0.35 * (run - 1) and words >= 3.5 * (run - 1):
+            best = max(best, run)
+    return best >= MIN_RUN
 
 
 def is_prose(lines: Sequence[Line]) -> bool:

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import groupby
 
 from warmwire.layout.alignment import aligned_table
+from warmwire.layout.bands import banded_tables
 from warmwire.layout.blocks import Part, blocks
 from warmwire.layout.columns import Item, columns
 from warmwire.layout.furniture import Furniture, furniture
@@ -60,8 +61,10 @@ def structure(
     lines, flow = _without(lines, beside), _without(flow, beside)
     size = body_size(lines)
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
-    tables = [*tables, *ruled]
     flow = _without(flow, [line for table in ruled for line in table.used])
+    banded: list[Found] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)
+    flow = _without(flow, [line for table in banded for line in table.used])
+    tables = [*tables, *ruled, *banded]
     level, turned = level_lines(flow)
     page = guard.run(
         "furniture",
@@ -76,7 +79,8 @@ def structure(
     items += [table.element for table in tables]
     items += [Element(Kind.PICTURE, box=picture) for picture in pictures]
     seen = [region.box for region in regions if region.kind is RegionKind.TABLE and region.score >= 0.5]
-    order = guard.run("columns", lambda: columns(items, size, seen), lambda: [sorted(items, key=_top)])
+    bars = [rule for rule in rules if rule.width > 10 * max(rule.height, size)]
+    order = guard.run("columns", lambda: columns(items, size, seen, bars), lambda: [sorted(items, key=_top)])
     parts = [
         part
         for column in order

@@ -38,12 +38,16 @@ def cell_text(lines: Sequence[Line]) -> str:
     return join_lines(line.text for row in rows_of(lines) for line in row)
 
 
-def build(slots: Iterable[Slot], rows: int, columns: int, box: Box) -> Found:
-    """A table of slots that cover its grid; rows and columns without any text are left out of it."""
+def build(slots: Iterable[Slot], rows: int, columns: int, box: Box, headers: int | None = None) -> Found:
+    """A table of slots that cover its grid; rows and columns without any text are left out of it.
+
+    `headers` is how many rows head it; None where its cells have to tell.
+    """
     slots = list(slots)
     kept_rows = _kept(rows, [(slot.row, slot.rowspan) for slot in slots if slot.lines])
     kept_columns = _kept(columns, [(slot.column, slot.colspan) for slot in slots if slot.lines])
-    headers = _header_rows(slots, kept_rows)
+    if headers is None:
+        headers = _header_rows(slots, kept_rows)
     cells = []
     for slot in sorted(slots, key=lambda slot: (slot.row, slot.column)):
         row, column = len([r for r in kept_rows if r < slot.row]), len([c for c in kept_columns if c < slot.column])

@@ -1,0 +1,45 @@
+"""Upright strips of white that part the columns of rows, and which columns a box reaches into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warmwire.layout.page import Box
+
+Strip = tuple[float, float]
+"""Left and right end of a strip."""
+
+CROSSED = 0.1
+"""So many of the rows may cross a strip: a long entry, a head over two columns, a total's label."""
+FEW = 4
+"""With fewer rows than that, none may: too few to tell an exception from the rule."""
+
+
+def white_strips(rows: Sequence[Sequence[Box]], least: float) -> list[Strip]:
+    """Strips at least `least` wide between the boxes of rows, from left to right, that two rows or more have text on
+    both sides of."""
+    allowed = 0 if len(rows) < FEW else max(1, int(CROSSED * len(rows)))
+    events = sorted((x, step) for row in rows for box in row for x, step in ((box.left, 1), (box.right, -1)))
+    strips: list[Strip] = []
+    covered, start = 0, None
+    for x, step in events:
+        covered += step
+        if covered <= allowed and start is None:
+            start = x
+        elif covered > allowed and start is not None:
+            if x - start >= least:
+                strips.append((start, x))
+            start = None
+    return [strip for strip in strips if _parts(rows, strip) >= 2]
+
+
+def _parts(rows: Sequence[Sequence[Box]], strip: Strip) -> int:
+    middle = (strip[0] + strip[1]) / 2
+    return sum(any(box.right <= middle for box in row) and any(box.left >= middle for box in row) for row in rows)
+
+
+def columns_of(box: Box, strips: Sequence[Strip]) -> tuple[int, int]:
+    """First and last column that a box reaches into."""
+    first = sum((start + end) / 2 <= box.left + 0.2 * (end - start) for start, end in strips)
+    last = sum((start + end) / 2 < box.right - 0.2 * (end - start) for start, end in strips)
+    return first, max(first, last)

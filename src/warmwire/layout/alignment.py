@@ -22,7 +22,7 @@ from warmwire.layout.tables import Found, Slot, build
 MIN_GAP = 0.7
 """Narrowest white between two columns, in units of the body size."""
 BASELINE = 0.15
-"""From row to row the second cell's middle moves against the first's by less, in units of the height, three times out of
+"""From row to row the second cell's middle moves against the first's by less, in units of the height, three times in
 four: in 40 tables, scanned ones too, by 0.11 at most, and by 0.18 or more where two texts stand side by side."""
 
 
@@ -260,7 +260,8 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
         return _has_figures(columns[1:]) and count > 3
     if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
         return False
-    if sum(map(reads_on, whole)) > 1 or not _on_baselines(group):
+    figures = any(_mostly(column, lambda line: is_value(line.text)) for column in columns if 2 * len(column) >= wide)
+    if sum(map(reads_on, whole)) > 1 or not (figures or _on_baselines(group)):
         return False
     if any(map(reads_on, columns)) and not any(_mostly(column, lambda line: is_value(line.text)) for column in columns):
         return False

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_label, is_value, join_signs, reads_on, rows_of, same_row
+from warmwire.layout.rows import bounds, is_label, is_value, join_signs, reads_on, rows_of, same_row, size_of
 from warmwire.layout.splits import split_at
 from warmwire.layout.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables import Found, Slot, build
@@ -29,6 +29,12 @@ WRAP = 1.45
 """Lines of one cell follow each other within that step, in units of their size."""
 MAX_BREAK = 2.0
 """A rule drawn in pieces goes on over gaps up to that; two tables side by side stand further apart."""
+MAX_EMPTY = 3.0
+"""Rules with nothing between them belong to one table up to that distance, as the two of a double rule do."""
+MAX_ALONE = 2.5
+"""Most height of a row between two rules with one line in it, which names the rows that follow."""
+MAX_HEAD = 4
+"""Most lines of a head."""
 MAX_RULES = 500
 """More long level rules than that are a ruled sheet or a drawing."""
 
@@ -55,7 +61,7 @@ def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> l
         inside = {id(line) for band in chain.bands for line in band}
         if not inside <= {id(line) for line in free} or _reaches_out(chain, chains, free, size):
             continue
-        table = _table(chain, joined, size)
+        table = _table(chain, joined, free, size)
         if table is not None:
             found.append(table)
             used = {id(line) for line in table.used}
@@ -119,7 +125,8 @@ def _chains(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[_C
         )
         for above, below in pairwise(extent):
             band = [line for line in inside if above.centre[1] < line.box.centre[1] < below.centre[1]]
-            if not band and below.centre[1] - above.centre[1] > 3 * size or band and not _is_tabular(band, size):
+            empty = below.centre[1] - above.centre[1] > MAX_EMPTY * size
+            if not _is_tabular(band, below.centre[1] - above.centre[1], size) if band else empty:
                 chains.append(chain)
                 chain = _Chain([below], [])
             else:
@@ -133,23 +140,29 @@ def _same_extent(one: Box, other: Box, size: float) -> bool:
     return abs(one.left - other.left) < size and abs(one.right - other.right) < size
 
 
-def _is_tabular(band: Sequence[Line], size: float) -> bool:
-    """Whether what stands between two rules may be rows of a table: no sentences that run on, no long lines alone."""
+def _is_tabular(band: Sequence[Line], height: float, size: float) -> bool:
+    """Whether what stands between two rules may be rows of a table: no sentences that run on, no long lines alone, and
+    no heading between two tables."""
     rows = rows_of(band)
+    if len(rows) == 1 and not _is_wide(rows[0], size):
+        return height < MAX_ALONE * size
     small = sum(line.text.lstrip()[:1].islower() and line.text.count(" ") > 2 for line in band)
     if len(band) > 6 and small >= 0.35 * len(band):
         return False
     several = sum(_is_wide(row, size) for row in rows)
-    return several >= 0.3 * len(rows) or (len(rows) == 1 and len(rows[0][0].text) < 80)
+    return several >= 0.3 * len(rows)
 
 
 def _is_wide(row: Sequence[Line], size: float) -> bool:
     return any(right.box.left - left.box.right > MIN_WHITE * size for left, right in pairwise(row))
 
 
-def _table(chain: _Chain, rules: Sequence[Box], size: float) -> Found | None:
+def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: float) -> Found | None:
+    top = _head_above(chain, lines, size)
+    if top:
+        chain.bands.insert(0, top)
     bands = _split_runs([rows_of(join_signs(band)) for band in chain.bands if band], size)
-    head = bands[0] if len(bands) > 1 and len(bands[0]) <= 4 else []
+    head = bands[0] if len(bands) > 1 and len(bands[0]) <= MAX_HEAD else []
     body = [row for band in (bands[1:] if head else bands) for row in band]
     wide = [row for row in body if _is_wide(row, size)]
     strips = _strips(wide or [row for row in head if len(row) > 1], head, size)
@@ -164,15 +177,30 @@ def _table(chain: _Chain, rules: Sequence[Box], size: float) -> Found | None:
     return Found(found.element, [line for band in chain.bands for line in band])
 
 
+def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[Line]:
+    """The row of several cells right above the first rule: a head that no rule stands over."""
+    rule = chain.rules[0]
+    near = [
+        line
+        for line in lines
+        if -0.3 * size < rule.top - line.box.bottom < size
+        and rule.left - size < line.box.left
+        and line.box.right < rule.right + size
+    ]
+    rows = rows_of(near)
+    return rows[-1] if rows and _is_wide(rows[-1], size) and not all(is_value(line.text) for line in rows[-1]) else []
+
+
 def _split_runs(bands: list[list[list[Line]]], size: float) -> list[list[list[Line]]]:
     """Rows with runs cut where a column begins: a cell of the head and others say so, and all rows agree."""
     rows = [row for band in bands for row in band]
-    for head in [line for row in bands[0][-1:] for line in row[1:]]:
+    for head in [line for row in bands[0][:MAX_HEAD] for line in row[1:]]:
         x = head.box.left
         starts = sum(any(abs(line.box.left - x) < 0.35 * size for line in row) for row in rows)
         crossing = [line for row in rows for line in row if line.box.left < x - size and line.box.right > x + size]
-        cuts = {id(line): split_at(line, x - 0.2 * size, 1.5 * size) for line in crossing}
-        if starts < 2 or not crossing or starts + len(crossing) < 0.7 * len(rows) or None in cuts.values():
+        cuts = {id(line): split_at(line, x, 1.5 * size) for line in crossing}
+        reach = sum(row[-1].box.right > x + size for row in rows)
+        if starts < 2 or not crossing or starts + len(crossing) < 0.9 * reach or None in cuts.values():
             continue
         for row in rows:
             row[:] = [part for line in row for part in (cuts.get(id(line)) or (line,))]
@@ -230,7 +258,7 @@ def _row_groups(
 def _goes_on(above: Sequence[Line], row: Sequence[Line], strips: Sequence[Strip], spread: bool) -> bool:
     first = min(columns_of(line.box, strips)[0] for line in row)
     step = row[0].box.centre[1] - above[0].box.centre[1]
-    height = min(line.size or line.box.height for line in (*above, *row))
+    height = max(map(size_of, (*above, *row)))
     words = not any(is_value(line.text) for line in row)
     return first > 0 and words and step < WRAP * height and (spread or len(row) == 1)
 

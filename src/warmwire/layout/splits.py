@@ -16,7 +16,10 @@ _BROAD = frozenset("mwMWABCDEFGHJKLNOPQRSTUVXYZ@%&—")
 
 
 def split_at(line: Line, x: float, slack: float) -> tuple[Line, Line] | None:
-    """`line` cut in two at the space nearest to `x`; None where none comes within `slack`."""
+    """`line` cut in two at the space nearest to `x`; None where none comes within `slack`.
+
+    `x` is where the second part's column begins; the first is made to end well before it.
+    """
     widths = [NARROW if c in _NARROW else BROAD if c in _BROAD else 1.0 for c in line.text]
     unit = line.box.width / max(sum(widths), 1e-6)
     place, best, found = line.box.left, slack, -1
@@ -29,6 +32,6 @@ def split_at(line: Line, x: float, slack: float) -> tuple[Line, Line] | None:
         return None
     box = line.box
     return (
-        replace(line, text=left, box=Box(box.left, box.top, min(x, box.right) - 0.1 * unit, box.bottom)),
+        replace(line, text=left, box=Box(box.left, box.top, max(x - slack / 2, box.left), box.bottom)),
         replace(line, text=right, box=Box(max(x, box.left), box.top, box.right, box.bottom)),
     )

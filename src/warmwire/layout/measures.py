@@ -94,7 +94,7 @@ class Column:
         around = [
             other.box
             for other in self.rows[max(0, i - REACH) : i + REACH + 1]
-            if other.box.left < row.box.right and row.box.left < other.box.right
+            if other.box.left <= row.box.right and row.box.left <= other.box.right
         ]
         rights = sorted(box.right for box in around)
         margin = rights[-2] if len(rights) > 4 else rights[-1]

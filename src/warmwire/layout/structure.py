@@ -99,7 +99,7 @@ def structure(
     foot, apart = apart_elements(turned, width, height, size)
     return [
         *_furniture(page.head, Kind.PAGE_HEADER),
-        *_with_labels(body, inner, labels, size),
+        *_with_labels(body, inner, labels, size, guard),
         *apart,
         *(Element(Kind.TEXT, line.text.strip()) for line in stray),
         *_furniture(page.foot, Kind.PAGE_FOOTER),
@@ -172,6 +172,10 @@ def _parts(column: Sequence[Item], size: float) -> list[Part]:
     return parts
 
 
+def _each(lines: Sequence[Line]) -> list[Paragraph]:
+    return [Paragraph([line]) for line in lines]
+
+
 def _plain_parts(column: Sequence[Item]) -> list[Part]:
     """A column whose paragraphs cannot be told: each line for itself."""
     return [Paragraph([item]) if isinstance(item, Line) else item for item in column]
@@ -187,13 +191,13 @@ def _plain(part: Part) -> Element:
 
 
 def _with_labels(
-    body: Sequence[Element], inner: Sequence[Line], labels: dict[int, Box], size: float
+    body: Sequence[Element], inner: Sequence[Line], labels: dict[int, Box], size: float, guard: Guard
 ) -> Iterator[Element]:
     """Each picture followed by the text inside it."""
     for element in body:
         yield element
         if element.kind is Kind.PICTURE:
             own = [line for line in inner if labels[id(line)] is element.box]
-            for paragraph in paragraphs(own, size):
+            for paragraph in guard.run("paragraphs", partial(paragraphs, own, size), partial(_each, own)):
                 text = join_lines(line.text for line in paragraph.lines)
                 yield dress(Element(Kind.TEXT, text, paragraph.box), paragraph.lines)

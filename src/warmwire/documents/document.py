@@ -27,12 +27,20 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 """What no output format can hold."""
 
 
-def build_document(reading: Reading) -> DoclingDocument:
-    """The whole reading as one document. Pages without elements are there too, with their sizes."""
+Links = dict[str, list[tuple[str, str]]]
+"""The links of items by their references: words and address."""
+
+
+def build_document(reading: Reading, links: Links | None = None) -> DoclingDocument:
+    """The whole reading as one document. Pages without elements are there too, with their sizes.
+
+    docling-core knows links of whole items only; `links`, where given, is filled with all.
+    """
     from docling_core.types.doc import DoclingDocument, Size
 
     doc = DoclingDocument(name=PurePath(reading.name).stem)
-    builder = _Builder(doc, Vocabulary.of(e.text for page in reading.pages for e in page.elements))
+    vocabulary = Vocabulary.of(e.text for page in reading.pages for e in page.elements)
+    builder = _Builder(doc, vocabulary, {} if links is None else links)
     for page, following in pairwise([*reading.pages, None]):
         if page is not None:
             doc.add_page(page_no=page.record.page, size=Size(width=page.width, height=page.height))
@@ -47,9 +55,10 @@ class _Builder:
     item then, with a place on both pages.
     """
 
-    def __init__(self, doc: DoclingDocument, vocabulary: Vocabulary) -> None:
+    def __init__(self, doc: DoclingDocument, vocabulary: Vocabulary, links: Links) -> None:
         self._doc = doc
         self._vocabulary = vocabulary
+        self._links = links
         self._page = ReadPage(PageRecord(0))
         self._lists: list[tuple[int, bool, Any]] = []
         """Open lists from the outside in: level, whether it counts, its group."""
@@ -73,6 +82,7 @@ class _Builder:
                 self._lists.clear()
             if id(element) not in taken:
                 item = self._add(element, captions.get(index))
+                self._link(item, element)
                 if self._broken is not None and element is self._broken[0]:
                     self._first = item
         if following is None or not goes_on(page, following):
@@ -86,6 +96,7 @@ class _Builder:
         prov.charspan = (max(0, len(text) - len(rest.text)), len(text))
         item.text = item.orig = text
         item.prov.append(prov)
+        self._link(item, rest)
         # self._first stays: should this page end within the same paragraph, the next part belongs to it as well
 
     def _add(self, element: Element, caption: Element | None) -> Any:
@@ -95,9 +106,9 @@ class _Builder:
         doc, text, prov = self._doc, _clean(element.text), self._prov(element.box, element.text)
         match element.kind:
             case Kind.TITLE:
-                doc.add_title(text, prov=prov)
+                return doc.add_title(text, prov=prov)
             case Kind.HEADING:
-                doc.add_heading(text, level=max(element.level, 1), prov=prov)
+                return doc.add_heading(text, level=max(element.level, 1), prov=prov)
             case Kind.LIST_ITEM:
                 return self._add_item(element, text, prov)
             case Kind.TABLE:
@@ -141,7 +152,23 @@ class _Builder:
         if caption is None:
             return None
         prov = self._prov(caption.box, caption.text)
-        return self._doc.add_text(DocItemLabel.CAPTION, _clean(caption.text), prov=prov)
+        item = self._doc.add_text(DocItemLabel.CAPTION, _clean(caption.text), prov=prov)
+        self._link(item, caption)
+        return item
+
+    def _link(self, item: Any, element: Element) -> None:
+        """Remember an element's links; one on all of its words is docling-core's as well."""
+        from pydantic import AnyUrl, ValidationError
+
+        if item is None or not element.links:
+            return
+        self._links.setdefault(item.self_ref, []).extend(element.links)
+        (words, target), *others = element.links
+        if not others and "".join(words.split()) == "".join(item.text.split()):
+            try:
+                item.hyperlink = AnyUrl(target)
+            except ValidationError:
+                pass  # Markdown takes any
 
     def _prov(self, box: Box | None, text: str) -> ProvenanceItem:
         """The element's page and box, the part of it that is on the page; the whole page where no box is known."""

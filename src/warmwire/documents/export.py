@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from warmwire.documents.document import build_document
+from warmwire.documents.document import Links, build_document
 from warmwire.documents.formats import Format
 from warmwire.documents.record import Reading
 from warmwire.layout.doctags import write_elements
@@ -26,8 +26,9 @@ def export(reading: Reading, form: Format) -> str:
         case Format.MD | Format.TEXT:
             from warmwire.documents.markdown import to_markdown, to_text
 
-            doc = build_document(reading)
-            text = to_markdown(doc) if form is Format.MD else to_text(doc)
+            links: Links = {}
+            doc = build_document(reading, links)
+            text = to_markdown(doc, links) if form is Format.MD else to_text(doc)
     return text.rstrip("\n") + "\n" if text.strip() else ""
 
 

@@ -3,6 +3,7 @@
 - A table with spans is an HTML table: pipes would repeat the spanned cells.
 - Text stays itself: what Markdown would take for markup is escaped, and nothing else is.
 - Text inside pictures is kept.
+- Links stand on the words they are on, not on whole items.
 """
 
 from __future__ import annotations
@@ -24,9 +25,14 @@ from docling_core.transforms.serializer.plain_text import (
     PlainTextParams,
 )
 from docling_core.types.doc import CaptionPlacement, DocItemLabel, TableItem, TextItem
+from pydantic import Field
+
+from warmwire.documents.links import add_links
 
 if TYPE_CHECKING:
     from docling_core.types.doc import DoclingDocument, TableData
+
+    from warmwire.documents.document import Links
 
 _INLINE: Final = re.compile(
     r"""\\(?=[!-/:-@\[-`{-~])   # a backslash that would escape
@@ -61,6 +67,7 @@ class _TextSerializer(MarkdownTextSerializer):
         result = super().serialize(item=item, doc_serializer=doc_serializer, doc=doc, **kwargs)
         if type(item) is TextItem and item.label not in _CHECKBOXES:
             result.text = escape_block(result.text)
+        result.text = add_links(result.text, getattr(doc_serializer, "links", {}).get(item.self_ref, ()))
         return result
 
 
@@ -92,6 +99,7 @@ def _is_below(item: TableItem, doc: DoclingDocument) -> bool:
 class _DocSerializer(MarkdownDocSerializer):
     text_serializer: BaseTextSerializer = _TextSerializer()
     table_serializer: BaseTableSerializer = _TableSerializer()
+    links: dict[str, list[tuple[str, str]]] = Field(default_factory=dict)
 
     def post_process(self, text: str, *, escape_html: bool = True, **kwargs: Any) -> str:
         """Escape a piece of text; docling-core says by `escape_html` whether it is code or a formula."""
@@ -102,10 +110,10 @@ class _PlainSerializer(PlainTextDocSerializer):
     table_serializer: BaseTableSerializer = _PlainTableSerializer()
 
 
-def to_markdown(doc: DoclingDocument) -> str:
+def to_markdown(doc: DoclingDocument, links: Links) -> str:
     """The document as Markdown, without running heads and feet."""
     params = MarkdownParams(traverse_pictures=True, caption_placement=CaptionPlacement.LAYOUT)
-    return _DocSerializer(doc=doc, params=params).serialize().text
+    return _DocSerializer(doc=doc, params=params, links=links).serialize().text
 
 
 def to_text(doc: DoclingDocument) -> str:

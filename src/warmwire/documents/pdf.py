@@ -18,6 +18,7 @@ from warmwire.layout.page import Box
 
 if TYPE_CHECKING:
     from warmwire.documents.pdf_frame import Frame
+    from warmwire.documents.pdf_links import Target
 
 LOCK: Final = threading.RLock()
 """Held around every call into pdfium."""
@@ -58,7 +59,7 @@ class PdfSource:
 
         with LOCK:
             try:
-                return PdfPage(self._load(index))
+                return self._load(index)
             except (pypdfium2.PdfiumError, IndexError) as error:
                 raise InputError(f"the page cannot be loaded ({error})") from None
 
@@ -66,14 +67,17 @@ class PdfSource:
         with LOCK:
             return read_outline(self._pdf)
 
-    def _load(self, index: int) -> Any:
-        """The page; what is filled into a form's fields becomes part of its text."""
+    def _load(self, index: int) -> PdfPage:
+        """The page; what is filled into a form's fields becomes part of its text, and links are read before that."""
+        from warmwire.documents.pdf_links import read_targets
+
         page = self._pdf[index]
-        if self._pdf.formenv is None:
-            return page
-        page.flatten()
-        page.close()
-        return self._pdf[index]
+        targets = read_targets(self._pdf, page)
+        if self._pdf.formenv is not None:
+            page.flatten()
+            page.close()
+            page = self._pdf[index]
+        return PdfPage(page, targets)
 
     def close(self) -> None:
         with LOCK:
@@ -83,10 +87,11 @@ class PdfSource:
 class PdfPage:
     """One page; its frame is the crop box after /Rotate, in points."""
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, targets: list[Target]) -> None:
         from warmwire.documents.pdf_frame import Frame
 
         self._page = page
+        self._targets = targets
         try:
             self._frame: Frame = Frame.of_page(page)
         except InputError:
@@ -104,7 +109,7 @@ class PdfPage:
 
         with LOCK:
             try:
-                return read_page(self._page, self._frame)
+                return read_page(self._page, self._frame, self._targets)
             except pypdfium2.PdfiumError as error:
                 raise InputError(f"the page's text cannot be read ({error})") from None
 

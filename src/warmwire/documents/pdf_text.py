@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, Final
 
 from warmwire.documents.pdf_chars import Characters, CharReader, Style
 from warmwire.documents.pdf_draw import draw
 from warmwire.documents.pdf_frame import Frame, turn_box
 from warmwire.documents.pdf_lines import lines_of
+from warmwire.documents.pdf_links import Target, anchor
 from warmwire.documents.pdf_objects import Drawn, covers_page, drawings, is_painted, paint, walk
 from warmwire.documents.prints import is_print
 from warmwire.documents.quality import text_quality
@@ -20,7 +22,7 @@ _SCANNED: Final = 0.5  # of the page under pictures: they and not the text are w
 _LARGEST_SHEET: Final = 1600.0  # pixels along a page drawn to see what its pictures are
 
 
-def read_page(page: Any, frame: Frame) -> PageText:
+def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageText:
     """Everything a pdfium page says of itself. Hold the pdfium lock."""
     drawn = walk(page, frame)
     textpage = page.get_textpage()
@@ -56,6 +58,7 @@ def read_page(page: Any, frame: Frame) -> PageText:
         outlines=drawn.outlines,
         resolution=drawn.resolution if pictured >= _SCANNED else 0.0,
         quality=text_quality("\n".join(line.text for line in lines), len(chars.glyphs) + chars.unmapped),
+        links=anchor(targets, chars, upright),
         turn=turn,
         blank=drawn.count == 0 and not len(chars),
     )

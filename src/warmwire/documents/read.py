@@ -24,6 +24,7 @@ import numpy as np
 from warmwire.client import CancelledError, DialError, Engine, QueueFullError, Recognition, WarmwireError
 from warmwire.documents.across import settle
 from warmwire.documents.hidden import Hidden
+from warmwire.documents.links import place_links
 from warmwire.documents.pdf_frame import turn_box
 from warmwire.documents.quality import TRUSTED, text_quality
 from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Status
@@ -290,6 +291,7 @@ def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[El
     width, height = (page.height, page.width) if text.turn % 180 else (page.width, page.height)
     regions = [Region(RegionKind.FIGURE, box) for box in text.figures]
     elements = structure(lines, width, height, regions=regions, rules=text.rules, skipped=page.record.skipped)
+    place_links(elements, text.links)
     if text.turn:
         for element in elements:
             if element.box is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.client import InputError
+from warmwire.documents.links import Link
 from warmwire.documents.outline import Bookmark
 from warmwire.layout.page import Box, Line
 
@@ -46,6 +47,7 @@ class PageText:
     outlines: int = 0
     resolution: float = 0.0
     quality: float = 1.0
+    links: list[Link] = field(default_factory=list)
     turn: int = 0
     blank: bool = False
 

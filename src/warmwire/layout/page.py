@@ -145,6 +145,7 @@ class Element:
     outermost). `marker` is a list item's own bullet or number as printed ("3.", "b)"), `ordered` whether it counts.
     `box` is None where a model gave no place. `size` is the font size in the page's own unit, 0 where nobody knows it;
     `bold` and `italic` are None where nobody can tell, `confidence` is from 0 to 1 and None likewise.
+    `links` are the words that lead somewhere, in their order, and where to.
     """
 
     kind: Kind
@@ -158,3 +159,4 @@ class Element:
     bold: bool | None = None
     italic: bool | None = None
     confidence: float | None = None
+    links: list[tuple[str, str]] = field(default_factory=list)

@@ -414,6 +414,33 @@ def form() -> bytes:
     return pdf.bytes()
 
 
+def links() -> bytes:
+    """Links on words, on a whole line, over a broken word, on nothing, into the file and to a program."""
+    pdf = Pdf()
+
+    def link(x: float, y: float, width: float, action: str) -> str:
+        place = f"{x} {y - 3} {x + width} {y + 10}"
+        return f"{pdf.add(f'<</Type/Annot/Subtype/Link/Border[0 0 0]/Rect[{place}]/A<<{action}>>>>')} 0 R"
+
+    annotations = [
+        link(72, 652, 37, "/S/URI/URI(https://example.org/a_\\(b\\)?q=1 2)"),
+        link(331, 640, 92, "/S/URI/URI(mailto:ada@example.org)"),
+        link(72, 600, 130, "/S/URI/URI(http://example.org/)"),
+        link(72, 560, 130, "/S/URI/URI(javascript:alert\\(1\\))"),
+        link(300, 300, 50, "/S/URI/URI(https://example.org/nothing)"),
+    ]
+    pdf.page(
+        text(72, 720, "Pages that lead elsewhere", 20, "F2")
+        + text(72, 664, "A first line of this paragraph, which says little about the [harbour-")
+        + text(72, 652, "master] and more about ships, of which there are many in the harbour")
+        + text(72, 640, "and some at sea, for which one writes to the office at ada@example.org")
+        + text(72, 600, "http://example.org/", 11, "F1")
+        + text(72, 560, "Nothing but a program", 11, "F1"),
+        more=f"/Annots[{' '.join(annotations)}]",
+    )
+    return pdf.bytes()
+
+
 PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
 
@@ -476,6 +503,7 @@ def main() -> None:
         scripts,
         drawing,
         form,
+        links,
         encrypted,
         hostile,
     ):

@@ -62,10 +62,10 @@ class Url:
 class BridgeThread(Url):
     """A bridge in this process, on a loop of its own thread."""
 
-    def __init__(self, addr: str, key: str | None = None, *, drain_timeout: int = 1) -> None:
+    def __init__(self, addr: str, key: str | None = None, *, drain_timeout: int = 1, **options: Any) -> None:
         self._sock = bind("127.0.0.1:0")
         self.url = f"http://127.0.0.1:{self._sock.getsockname()[1]}/v1"
-        self._server = make_server(addr, key, drain_timeout=drain_timeout)
+        self._server = make_server(addr, key, drain_timeout=drain_timeout, **options)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> BridgeThread:
@@ -111,6 +111,14 @@ class BridgeProcess(Url):
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate(timeout=PATIENCE)
+
+
+def whole(shape: Any, chunks: list[dict[str, Any]]) -> dict[str, Any]:
+    """An answer in one piece, of its chunks."""
+    for chunk in chunks:
+        shape.keep(chunk)
+    answer: dict[str, Any] = shape.whole()
+    return answer
 
 
 @contextmanager

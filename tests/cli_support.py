@@ -80,9 +80,9 @@ def begin(*arguments: str | Path) -> subprocess.Popen[str]:
 
 
 def failure(done: Done, status: int) -> str:
-    """The one line that says what went wrong."""
+    """The one line that says what went wrong, after what was waited for, if anything."""
     assert done.returncode == status, done.stderr
-    (line,) = done.stderr.splitlines()
+    (line,) = [line for line in done.stderr.splitlines() if not line.startswith("warmwire: waiting")]
     return line
 
 

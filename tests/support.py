@@ -26,10 +26,13 @@ from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.frames import FrameReader
 from warmwire.wire.messages import OutBlock, Request
 
-COMMAND = [sys.executable, "-c", "from warmwire.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
 """The command, as this Python runs it."""
 
 DATA = Path(__file__).parent / "data"
+FAULTY_PATH = os.pathsep.join([str(DATA / "faulty"), *filter(None, [os.environ.get("PYTHONPATH")])])
+"""A PYTHONPATH with which workers know the model `faulty`."""
+
 GOLDEN_REQUEST = (DATA / "inferd" / "page_request.bin").read_bytes()
 GOLDEN_RESPONSE = (DATA / "inferd" / "page_response.bin").read_bytes()
 

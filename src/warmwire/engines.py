@@ -22,9 +22,15 @@ _MOST_JOBS: Final = 4
 
 
 class Engines:
-    """Makes engines, and ends what they run on. Raises UsageError, InputError for a model that reads no pages."""
+    """Makes engines, and ends what they run on. Raises UsageError, InputError for a model that reads no pages.
 
-    def __init__(self, socket: str | os.PathLike[str] | None, model: str, jobs: int | None) -> None:
+    `page_timeout` is how many seconds a page gets; None leaves that to the host, which may be a private one.
+    """
+
+    def __init__(
+        self, socket: str | os.PathLike[str] | None, model: str, jobs: int | None, page_timeout: float | None = None
+    ) -> None:
+        self._page_timeout = page_timeout
         self._socket, self._model = socket, page_model(model)
         check_model(self._model)
         self._lock = threading.Lock()
@@ -35,12 +41,12 @@ class Engines:
     def connect(self) -> RemoteEngine:
         """One more engine, of at most `jobs`. Raises what loading the model or dialling raises."""
         if self._socket is not None:
-            return dial(self._socket)
+            return dial(self._socket, timeout=self._page_timeout)
         from warmwire.host.daemon import PrivateHost
 
         with self._lock:
             if self._host is None:
-                self._host = PrivateHost(self._model, workers=self.jobs)
+                self._host = PrivateHost(self._model, workers=self.jobs, request_timeout=self._page_timeout)
             return dial(self._host.wait())
 
     def close(self) -> None:

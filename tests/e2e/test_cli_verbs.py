@@ -19,7 +19,7 @@ from rich.console import Console
 from tests import tiny_gguf
 from tests.cli_support import begin, failure, run, run_process, status, terminal
 from tests.conftest import Serve, ServeProcess
-from tests.support import DATA, PATIENCE, Gate, LinePeer, Peer, Start
+from tests.support import FAULTY_PATH, PATIENCE, Gate, LinePeer, Peer, Start
 from warmwire.cli.watch import View, _line, _table
 from warmwire.client import tasks as client_tasks
 from warmwire.transport.dial import connect
@@ -120,7 +120,7 @@ def test_status_at_the_default_address(directory: str) -> None:
 
 def test_status_of_a_loading_host(path: str, tmp_path: Path) -> None:
     script = f"from warmwire.host.daemon import run_host; run_host('faulty@{tmp_path / 'go'}', {path!r})"
-    environment = os.environ | {"PYTHONPATH": str(DATA / "faulty")}
+    environment = os.environ | {"PYTHONPATH": FAULTY_PATH}
     process = subprocess.Popen([sys.executable, "-c", script], env=environment, stderr=subprocess.DEVNULL)
     try:
         with LinePeer(path, Surface.ADMIN) as peer:

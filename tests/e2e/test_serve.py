@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import Serve, ServeProcess
 from tests.support import (
     COMMAND,
-    DATA,
+    FAULTY_PATH,
     GOLDEN_REQUEST,
     Peer,
     blob_pair,
@@ -276,7 +276,7 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
 
 
 def test_a_model_that_cannot_be_loaded(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(DATA / "faulty"))
+    monkeypatch.setenv("PYTHONPATH", FAULTY_PATH)
     script = "from warmwire.host.daemon import run_host; run_host('faulty-exit', %r)" % path  # noqa: UP031
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert "a worker died while loading its model: exit status 7" in result.stderr

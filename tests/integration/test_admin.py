@@ -228,9 +228,9 @@ def test_subscribers_that_leave_an_idle_host_leave_nothing(start_whole: StartWho
 class AdminThread:
     """An `Admin` of its own, so that events can be had at will."""
 
-    def __init__(self, path: str, loop: str, uids: set[int | None] | None = None) -> None:
+    def __init__(self, path: str, loop: str, uids: set[int] | None = None) -> None:
         self.path = path
-        self._uids = {None, os.getuid()} if uids is None else uids
+        self._uids = {os.getuid()} if uids is None else uids
         self._factory = LOOPS[loop]
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import (
-    DATA,
+    FAULTY_PATH,
     HostThread,
     Peer,
     blob_pair,
@@ -87,7 +87,7 @@ def misbehave(peer: Peer, data: bytes, rng: random.Random) -> bool:
 
 @pytest.mark.parametrize("seed", [1])
 def test_chaos(start: Callable[..., HostThread], loop_name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(DATA / "faulty"))
+    monkeypatch.setenv("PYTHONPATH", FAULTY_PATH)
     monkeypatch.setattr(pool_module, "_FIRST_PAUSE", 0.02)
     monkeypatch.setattr(pool_module, "_LONGEST_PAUSE", 0.1)
     host = start(lambda: WorkerPool("faulty", 2, threads=1), loop=loop_name, queue_depth=CLIENTS)

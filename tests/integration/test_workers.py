@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tests.support import (
-    DATA,
+    FAULTY_PATH,
     HostThread,
     Peer,
     blob_pair,
@@ -43,7 +43,7 @@ StartPool = Callable[..., HostThread]
 
 @pytest.fixture(autouse=True)
 def _faulty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(DATA / "faulty"))
+    monkeypatch.setenv("PYTHONPATH", FAULTY_PATH)
 
 
 @pytest.fixture

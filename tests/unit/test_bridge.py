@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.bridge_support import png
+from tests.bridge_support import png, whole
 from tests.support import random_image
+from warmwire.bridge import answers as answers_module
 from warmwire.bridge import errors
-from warmwire.bridge.answers import ChatShape
+from warmwire.bridge.answers import ChatShape, TextShape
 from warmwire.bridge.bodies import ChatBody, TextBody, read
 from warmwire.bridge.convert import chat_request, text_request
 from warmwire.bridge.guard import is_address, is_local
@@ -251,17 +252,25 @@ def test_a_call_without_arguments_or_id() -> None:
     answer = Answer()
     answer.usage = Usage(1, 2)
     chunks = [*shape.take(OutBlock("tool_use", name="f")), *shape.take(OutBlock("video", "?")), *shape.end(answer)]
-    whole = shape.fold(chunks)
-    (call,) = whole["choices"][0]["message"]["tool_calls"]
+    folded = whole(shape, chunks)
+    (call,) = folded["choices"][0]["message"]["tool_calls"]
     assert call == {"id": "call-1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    assert whole["usage"] == {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    assert folded["usage"] == {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
 
 
 def test_an_answer_of_nothing() -> None:
     shape = ChatShape(read(b'{"messages":[]}', ChatBody))
-    whole = shape.fold(shape.end(Answer()))
-    assert whole["choices"][0]["message"] == {"role": "assistant", "content": "", "refusal": None}
-    assert whole["model"] == "warmwire"
+    folded = whole(shape, shape.end(Answer()))
+    assert folded["choices"][0]["message"] == {"role": "assistant", "content": "", "refusal": None}
+    assert folded["model"] == "warmwire"
+
+
+def test_an_answer_in_one_piece_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers_module, "MAX_WHOLE", 100)
+    shape = TextShape(read(b'{"prompt":""}', TextBody))
+    whole(shape, shape.take(OutBlock("text", "x" * 100)))
+    with pytest.raises(InvalidRequestError, match="longer than the 100 characters of one piece"):
+        whole(shape, shape.take(OutBlock("text", "x")))
 
 
 # ---------------------------------------------------------------------- errors

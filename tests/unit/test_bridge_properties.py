@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.bridge_support import whole
 from warmwire.bridge.answers import ChatShape
 from warmwire.bridge.bodies import ChatBody, EmbeddingsBody, RerankBody, TextBody, read
 from warmwire.bridge.convert import chat_request, text_request
@@ -165,4 +166,4 @@ def test_streamed_and_whole_are_the_same_text(deltas: list[str], stops: list[str
     chunks += shape.end(Answer())
     text = "".join(deltas)
     cut = min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))
-    assert shape.fold(chunks)["choices"][0]["message"]["content"] == text[:cut]
+    assert whole(shape, chunks)["choices"][0]["message"]["content"] == text[:cut]

@@ -1,22 +1,25 @@
 """Answers of the wire in the OpenAI format.
 
 An answer is a list of chunks, whoever wants it in which form: streamed they are sent as they come, and the answer in
-one piece is folded from the same ones.
+one piece is made of the same ones, up to a bound.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from io import StringIO
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from warmwire.bridge.bodies import Sampling
-from warmwire.client import Answer, OutBlock, StopReason, StopStrings, Usage
+from warmwire.client import Answer, InvalidRequestError, OutBlock, StopReason, StopStrings, Usage
 
 Chunk = dict[str, Any]
+
+MAX_WHOLE: Final = 16 << 20
+"""Most characters of an answer in one piece: a hundred times what models of today write in one go."""
 
 ANY_MODEL: Final = "warmwire"
 """What a model is called that nobody has named."""
@@ -41,7 +44,10 @@ class Shape(Protocol):
     def end(self, answer: Answer) -> list[Chunk]:
         """The last chunks. Raises InternalError for an answer that did not end well."""
 
-    def fold(self, chunks: Sequence[Chunk]) -> dict[str, Any]:
+    def keep(self, chunk: Chunk) -> None:
+        """Take a chunk into the answer in one piece. Raises InvalidRequestError for one that grows without end."""
+
+    def whole(self) -> dict[str, Any]:
         """The answer in one piece."""
 
 
@@ -63,6 +69,28 @@ class _Shape:
         stops = [body.stop] if isinstance(body.stop, str) else body.stop or []
         self._stops = StopStrings(stop for stop in stops if stop)
         self.stopped = False
+        self._text_kept, self._thought_kept = StringIO(), StringIO()
+        self._calls_kept: list[dict[str, Any]] = []
+        self._kept = 0
+        self._reason = "stop"
+        self._more: dict[str, Any] = {}
+
+    def keep(self, chunk: Chunk) -> None:
+        for choice in chunk["choices"]:
+            self._reason = choice["finish_reason"] or self._reason
+            content = choice.get("delta", choice)
+            for kept, text in (
+                (self._text_kept, content.get("content") or content.get("text")),
+                (self._thought_kept, content.get("reasoning_content")),
+            ):
+                if text:
+                    self._kept += kept.write(text)
+            if self._kept > MAX_WHOLE:
+                raise InvalidRequestError(
+                    f"the answer is longer than the {MAX_WHOLE} characters of one piece; set stream, or max_tokens"
+                )
+            self._calls_kept += content.get("tool_calls", ())
+        self._more.update((key, chunk[key]) for key in ("usage", "tool_choice_unsatisfied") if key in chunk)
 
     def end(self, answer: Answer) -> list[Chunk]:
         if not self.stopped:
@@ -92,16 +120,10 @@ class _Shape:
     def _nothing(self) -> Chunk:
         raise NotImplementedError
 
-    def _folded(self, chunks: Sequence[Chunk], content: Chunk) -> dict[str, Any]:
+    def _around(self, content: Chunk) -> dict[str, Any]:
         """The answer around its content, which is what differs."""
-        reason = next((c["finish_reason"] for chunk in chunks for c in chunk["choices"] if c["finish_reason"]), "stop")
-        choice = {"index": 0, **content, "logprobs": None, "finish_reason": reason}
-        whole = self._head | {"object": self.kind, "choices": [choice]}
-        for chunk in chunks:
-            for key in ("usage", "tool_choice_unsatisfied"):
-                if key in chunk:
-                    whole[key] = chunk[key]
-        return whole
+        choice = {"index": 0, **content, "logprobs": None, "finish_reason": self._reason}
+        return self._head | {"object": self.kind, "choices": [choice]} | self._more
 
 
 class ChatShape(_Shape):
@@ -123,16 +145,14 @@ class ChatShape(_Shape):
             return [self._chunk(self._delta({"tool_calls": [self._call(block)]}))]
         return []
 
-    def fold(self, chunks: Sequence[Chunk]) -> dict[str, Any]:
-        deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
-        text = "".join(delta.get("content") or "" for delta in deltas)
-        calls = [call for delta in deltas for call in delta.get("tool_calls", ())]
+    def whole(self) -> dict[str, Any]:
+        text, calls = self._text_kept.getvalue(), self._calls_kept
         message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None, "refusal": None}
-        if thought := "".join(delta.get("reasoning_content", "") for delta in deltas):
+        if thought := self._thought_kept.getvalue():
             message["reasoning_content"] = thought
         if calls:
             message["tool_calls"] = [{k: v for k, v in call.items() if k != "index"} for call in calls]
-        return self._folded(chunks, {"message": message})
+        return self._around({"message": message})
 
     def _text(self, text: str) -> Chunk:
         return self._delta({"content": text})
@@ -166,8 +186,8 @@ class TextShape(_Shape):
     def take(self, block: OutBlock) -> list[Chunk]:
         return self._say(block.delta) if block.type == "text" else []
 
-    def fold(self, chunks: Sequence[Chunk]) -> dict[str, Any]:
-        return self._folded(chunks, {"text": "".join(c["text"] for chunk in chunks for c in chunk["choices"])})
+    def whole(self) -> dict[str, Any]:
+        return self._around({"text": self._text_kept.getvalue()})
 
     def _text(self, text: str) -> Chunk:
         return {"text": text}

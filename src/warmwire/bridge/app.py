@@ -134,7 +134,6 @@ class _Bridge:
 
     async def _generate(self, request: Request, shape: Shape, stream: bool, output: Output, record: Record) -> None:
         """One way for both modes: chunks as they come, sent at once or kept for the end."""
-        chunks: list[Chunk] = []
 
         async def put(new: list[Chunk]) -> None:
             record.delta()
@@ -142,9 +141,11 @@ class _Bridge:
                 for chunk in new:
                     await output.event(chunk)
             else:
-                chunks.extend(new)
+                for chunk in new:
+                    shape.keep(chunk)
 
         async with self._client() as client, await client.generate(request) as answering:
+            answering.answer.keep_text = not stream  # an error that comes before anything was sent tells it
             async for block in answering.blocks():
                 await put(shape.take(block))
                 if shape.stopped:
@@ -152,7 +153,7 @@ class _Bridge:
             answer = answering.answer
             record.input_tokens, record.output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
             await put(shape.end(answer))
-        await (output.done() if stream else output.json(shape.fold(chunks)))
+        await (output.done() if stream else output.json(shape.whole()))
 
     async def _sample_rate(self) -> int | None:
         """The rate at which the host's model hears, if it says so."""

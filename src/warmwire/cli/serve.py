@@ -29,6 +29,15 @@ def serve(
     drain_timeout: Annotated[
         float, typer.Option(callback=finite, min=0, help="Seconds that requests under way get after SIGTERM.")
     ] = 10,
+    request_timeout: Annotated[
+        float | None,
+        typer.Option(
+            callback=finite,
+            min=0,
+            help="Seconds a model gets for a request; then its worker is replaced. 0 is for ever.",
+            show_default="120 for a page, for ever for a chat",
+        ),
+    ] = None,
     log_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", envvar="WARMWIRE_LOG_DIR", help="Log activity there, without prompts or answers."),
@@ -74,6 +83,7 @@ def serve(
         queue_depth=queue,
         write_timeout=write_timeout,
         drain_timeout=drain_timeout,
+        request_timeout=request_timeout,
         log_dir=log_dir,
         allow_uids=allow_uid or (),
         group=group,

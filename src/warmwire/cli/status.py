@@ -95,6 +95,8 @@ def _without_admin(path: str, refusal: Exception, pid: int | None) -> dict[str, 
             return {"reason": f"not running: {error}" if absent else str(error)}
         reason = f"pid {pid} serves this path, but its socket has gone (removed by a cleaner?); restart it"
         return {"alive": True, "lost": [path], "reason": reason}
+    if isinstance(refusal.__cause__, FileNotFoundError):
+        refusal = DialError("it has no admin socket, as hosts of other makes have none")
     reason = f"it takes requests, but tells nothing of itself: {refusal}"
     return {"alive": True, "ready": True, "state": "ready", "reason": reason}
 

@@ -92,6 +92,7 @@ def _open(directory: Path, name: str) -> logging.Handler:
         handler = _File(directory / f"{name}.ndjson", maxBytes=_MAX_BYTES, backupCount=_OLD_FILES, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{directory}: no log can be written there ({error.strerror or error})") from None
+    handler.setLevel(logging.INFO)  # what --debug shows may quote a client's words
     handler.setFormatter(_Lines())
     return handler
 

@@ -32,7 +32,7 @@ _HEARTBEAT: Final = 1.0
 class Admin:
     """Keeps the host's state and tells it to subscribers. Lives in the host's event loop."""
 
-    def __init__(self, uids: set[int | None], hangups: HangupWatch) -> None:
+    def __init__(self, uids: set[int], hangups: HangupWatch) -> None:
         self._uids = uids
         self.hangups = hangups
         self._state = encode_status(Status.STARTING)

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 import msgspec
 
 from warmwire.host.activity_log import record
+from warmwire.host.failure import ModelError, trace_of
 from warmwire.models.base import Finish
 from warmwire.transport.peer import peer_credentials
-from warmwire.wire.errors import ErrorCode, InternalError, WarmwireError
+from warmwire.wire.errors import ErrorCode, InternalError, ProtocolError, QueueFullError, WarmwireError
 
 if TYPE_CHECKING:
     from warmwire.host.server import Host
@@ -68,6 +69,10 @@ class RequestSource(Protocol[R_co]):
     def request_id(self) -> str:
         """The id to echo when reading fails."""
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether a part of a request has been received, and not all of it."""
+
 
 class Connection(asyncio.BufferedProtocol, Generic[R]):
     """One connection of a host. Subclasses say how a request is answered and what an error looks like."""
@@ -86,6 +91,8 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._stall: asyncio.TimerHandle | None = None
         self._lingering: asyncio.TimerHandle | None = None
         self._written = 0
+        self._partial = 0
+        self._late: asyncio.TimerHandle | None = None
         self._drained = asyncio.Event()
         self._drained.set()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -110,6 +117,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         for timer in (self._stall, self._lingering):
             if timer is not None:
                 timer.cancel()
+        self._nothing_partial()
         self._drained.set()
         self._abandon()
         self._host.forget(self)
@@ -143,6 +151,8 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     def buffer_updated(self, nbytes: int) -> None:
         if self._reading:
             self._reader.buffer_updated(nbytes)
+            self._partial += nbytes
+            self._host.partial += nbytes
             self._advance()
 
     def eof_received(self) -> bool:
@@ -161,16 +171,40 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             request = self._reader.next_request()
         except WarmwireError as error:
             self._fail(error)
-        except OSError as error:  # no memory for a blob
-            log.error("no memory for a request: %s", error)
-            self._fail(InternalError("no memory for the request's attachments"))
+        except OSError as error:
+            log.error("no buffer for a request: %s", error.strerror)
+            self._fail(InternalError(f"the host has no buffer for the request's attachments: {error.strerror}"))
         else:
+            if request is not None or not self._reader.unfinished:
+                self._nothing_partial()
+            else:
+                self._expect_the_rest()
             if request is not None:
                 self._begin(request)
+
+    def _expect_the_rest(self) -> None:
+        """A part of a request is here: what comes slowly, or never, must not hold memory for ever."""
+        if self._host.partial > self._host.max_partial:
+            most = self._host.max_partial >> 20
+            self._fail(QueueFullError(f"unfinished requests of all clients exceed {most} MiB; try again later"))
+        elif self._late is None and self._host.read_timeout:
+            self._late = asyncio.get_running_loop().call_later(self._host.read_timeout, self._came_too_late)
+
+    def _came_too_late(self) -> None:
+        self._late = None
+        self._fail(ProtocolError(f"the request was not whole within {self._host.read_timeout:g} s"))
+
+    def _nothing_partial(self) -> None:
+        self._host.partial -= self._partial
+        self._partial = 0
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
     def _fail(self, error: WarmwireError) -> None:
         """Answer what cannot be read on, and close gently."""
         self._reading = False
+        self._nothing_partial()
         self.send(self.error(self._reader.request_id, error.code, str(error)))
         record("request_unreadable", logging.WARNING, surface=self.surface, code=error.code)
         self._abandon()
@@ -219,14 +253,20 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             finish = await self.answer(request)
         except WarmwireError as error:
             self.end(self.error(request.id, error.code, str(error)))
-            self._record("request_failed", request, began, logging.WARNING, code=error.code)
+            failure: dict[str, Any] = {}
+            if isinstance(error, ModelError):
+                log.debug("the model failed on request %r\n%s", request.id, error.trace.text)
+                failure = {"error": error.trace.error, "traceback": error.trace.places}
+            self._record("request_failed", request, began, logging.WARNING, code=error.code, **failure)
         except asyncio.CancelledError:
             self._record("request_cancelled", request, began)
             raise
         except Exception as error:
             log.exception("request %r failed", request.id)
             self.end(self.error(request.id, ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"))
-            self._record("request_failed", request, began, logging.ERROR, code=ErrorCode.INTERNAL)
+            trace = trace_of(error)
+            failure = {"error": trace.error, "traceback": trace.places}
+            self._record("request_failed", request, began, logging.ERROR, code=ErrorCode.INTERNAL, **failure)
         else:
             usage = msgspec.structs.asdict(finish.usage)
             self._record("request_done", request, began, stop_reason=finish.stop_reason, **usage)

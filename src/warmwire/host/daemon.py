@@ -24,11 +24,12 @@ from typing import Any, cast
 from warmwire.host.activity_log import activity_log, record
 from warmwire.host.admin import Admin
 from warmwire.host.notify import InheritedPath, inherited_paths, notify
-from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host, own_uids
+from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.host.workers import WorkerPool
 from warmwire.transport.closing import Closing
-from warmwire.transport.listen import Access, SocketPath
+from warmwire.transport.listen import Access, SocketPath, raise_descriptor_limit
 from warmwire.transport.paths import Surface, check_path, surface_addr
+from warmwire.transport.peer import own_uids
 from warmwire.wire.admin import Status
 from warmwire.wire.errors import CancelledError, ListenError, UsageError
 
@@ -44,6 +45,7 @@ def run_host(
     queue_depth: int = QUEUE_DEPTH,
     write_timeout: float = WRITE_TIMEOUT,
     drain_timeout: float = DRAIN_TIMEOUT,
+    request_timeout: float | None = None,
     log_dir: str | os.PathLike[str] | None = None,
     allow_uids: Collection[int] = (),
     group: str | None = None,
@@ -51,9 +53,10 @@ def run_host(
 ) -> None:
     """Serve `model` until SIGTERM or SIGINT; a second signal cuts what is still under way.
 
-    `threads` is per worker, None shares the cores out. `log_dir` is where the activity log goes, None for none. Only
-    the host's user and root may connect, and to the admin socket nobody else ever: `allow_uids` are taken as well, or
-    the members of `group`.
+    `threads` is per worker, None shares the cores out. `request_timeout` is how many seconds a model gets for a request
+    before its worker is replaced: None, 120 for a page and any number otherwise; 0, any number. `log_dir` is where the
+    activity log goes, None for none. Only the host's user and root may connect, and to the admin socket nobody else
+    ever: `allow_uids` are taken as well, or the members of `group`.
     Sockets that a service manager hands over are served in place of those at the same paths. Raises ListenError,
     UsageError, and InputError or BackendUnavailableError when the model cannot be loaded.
     """
@@ -69,7 +72,13 @@ def run_host(
         stop, cut = asyncio.Event(), asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, lambda: (cut if stop.is_set() else stop).set())
-        host = Host(WorkerPool(model, workers, threads), queue_depth=queue_depth, write_timeout=write_timeout)
+        raise_descriptor_limit()
+        host = Host(
+            WorkerPool(model, workers, threads),
+            queue_depth=queue_depth,
+            write_timeout=write_timeout,
+            request_timeout=request_timeout,
+        )
         host.uids = None if group else own_uids() | set(allow_uids)
         notify(STATUS=f"loading {model}")
         async with serving(host, addr, stop, ready, inherited, access):
@@ -86,7 +95,9 @@ def run_host(
 class PrivateHost(Closing):
     """A host on a thread of this process, for this process. Loads in the background; `wait` says when it is ready."""
 
-    def __init__(self, model: str, *, workers: int = 1, threads: int | None = None) -> None:
+    def __init__(
+        self, model: str, *, workers: int = 1, threads: int | None = None, request_timeout: float | None = None
+    ) -> None:
         self._directory = tempfile.mkdtemp(prefix="warmwire-")
         self.addr = str(Path(self._directory) / "private.sock")
         self._ready: Future[str] = Future()
@@ -97,7 +108,7 @@ class PrivateHost(Closing):
             stop, loop = asyncio.Event(), asyncio.get_running_loop()
             self._stop = lambda: loop.call_soon_threadsafe(stop.set)
             self._started.set()
-            host = Host(WorkerPool(model, workers, threads))
+            host = Host(WorkerPool(model, workers, threads), request_timeout=request_timeout)
             async with serving(host, self.addr, stop, self._ready.set_result, {}, Access()):
                 pass
 

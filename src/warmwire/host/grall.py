@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import resource
 import signal
 import socket
 from collections import deque
@@ -25,7 +24,8 @@ from typing import Any, Final, cast
 from warmwire.host.hangup import HangupWatch
 from warmwire.host.pacing import Pacing
 from warmwire.models.markov import Chain, Generation, Style
-from warmwire.transport.listen import SocketPath
+from warmwire.transport.listen import SocketPath, raise_descriptor_limit
+from warmwire.transport.peer import own_uids, peer_credentials
 from warmwire.wire.grall import (
     MAX_NAME,
     MAX_SEED,
@@ -88,6 +88,7 @@ class GrallHost:
         chain.prepare()
         self.buffer: Final = memoryview(bytearray(_READ))
         self.hangups: Final = HangupWatch()
+        self.uids = own_uids()
         self._connections: set[_Connection] = set()
         self._queue: deque[_Connection] = deque()
         self._loop = asyncio.get_running_loop()
@@ -148,6 +149,14 @@ class GrallHost:
         if self._queue and not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._turn)
+
+    def accept(self, sock: socket.socket) -> bool:
+        """Whether a connection is of this process's user or root; False for anybody else's."""
+        peer = peer_credentials(sock)
+        if peer.uid in self.uids:
+            return True
+        log.warning("refused a connection of uid %s (pid %s)", peer.uid, peer.pid)
+        return False
 
     def enter(self, connection: _Connection) -> None:
         self._connections.add(connection)
@@ -214,6 +223,9 @@ class _Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        if not self._host.accept(transport.get_extra_info("socket")):
+            self._transport.abort()
+            return
         self._transport.set_write_buffer_limits(high=0)
         self._resize(TURN)
         self._host.enter(self)
@@ -424,13 +436,6 @@ class _Connection(asyncio.BufferedProtocol):
         self._late.clear()
 
 
-def _raise_descriptor_limit() -> None:
-    """Allow as many connections as the system lets this process have."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
 def run_grall_host(
     load: Callable[[], Chain],
     addr: str | os.PathLike[str],
@@ -445,7 +450,7 @@ def run_grall_host(
 
     async def main() -> None:
         stop = asyncio.Event()
-        _raise_descriptor_limit()
+        raise_descriptor_limit()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         with SocketPath(addr) as path:

@@ -2,8 +2,8 @@
 
 They speak frames like everybody else, over a socketpair. Down go `Job` and `Cancel`; a job's blobs are not in the
 stream but in shared memory, whose descriptors ride on its first byte. Up come `Response`s: `ready` (with the model's
-name and capabilities) or `failed` once, then for each job `started`, the encoded answer, which the host passes on as
-it is, and `done` or `error`. The line that answers an embeddings or rerank request comes as a blob frame.
+name and capabilities) or `failed` once, then for each job `started`, the bytes of the answer in blob frames, which the
+host passes on unread, and `done` or `error`. Where the model itself failed, the error's `report` is a `Trace`.
 """
 
 from __future__ import annotations

@@ -9,17 +9,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
 
+from warmwire.host.admin import Admin
 from warmwire.host.runner import ThreadRunner
 from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.models.base import Handler, PageModel
 from warmwire.transport.closing import Closing
 from warmwire.transport.conn import Conn
 from warmwire.transport.listen import SocketPath
-from warmwire.transport.paths import Surface
+from warmwire.transport.paths import Surface, surface_addr
+from warmwire.transport.peer import own_uids
+from warmwire.wire.admin import Status
+from warmwire.wire.errors import ListenError, UsageError
+
+log = logging.getLogger("warmwire.host")
 
 
 def listen(addr: str | os.PathLike[str] | None = None) -> Listener:
@@ -72,12 +80,15 @@ class Listener(Closing):
         queue_depth: int = QUEUE_DEPTH,
         write_timeout: float = WRITE_TIMEOUT,
         drain_timeout: float = DRAIN_TIMEOUT,
+        request_timeout: float | None = None,
     ) -> None:
         """Serve until `close` is called, by another thread or by a signal handler of this one.
 
         Requests under way then get `drain_timeout` seconds.
 
-        At most `workers` requests run at once, each on a thread; `queue_depth` more may wait.
+        At most `workers` requests run at once, each on a thread; `queue_depth` more may wait. A page that takes longer
+        than `request_timeout` seconds (None: 120; 0: any number) is answered with an error and its handler told to
+        stop; its thread is free again when it has.
         """
 
         async def main() -> None:
@@ -87,11 +98,18 @@ class Listener(Closing):
                 if self._closed:
                     return
                 self._stop = lambda: loop.call_soon_threadsafe(stop.set)
-            host = Host(ThreadRunner(PageModel(handler), workers), queue_depth=queue_depth, write_timeout=write_timeout)
+            host = Host(
+                ThreadRunner(PageModel(handler), workers),
+                queue_depth=queue_depth,
+                write_timeout=write_timeout,
+                request_timeout=request_timeout,
+            )
             try:
-                await host.serve({Surface.GENERATION: self._sock}, stop)
-                self._path.unlink()
-                await host.drain(drain_timeout)
+                async with self._telling(host) as admin:
+                    await host.serve({Surface.GENERATION: self._sock}, stop)
+                    self._path.unlink()
+                    admin.publish(Status.DRAINING)
+                    await host.drain(drain_timeout)
             finally:
                 with self._lock:
                     self._stop = None
@@ -121,6 +139,28 @@ class Listener(Closing):
         if self._serving is not None:
             self._ended.wait()
         self._give_back()
+
+    @asynccontextmanager
+    async def _telling(self, host: Host) -> AsyncIterator[Admin]:
+        """The admin socket beside ours, for `warmwire status` and its like. Without it, where it cannot be had."""
+        admin = Admin(own_uids(), host.hangups)
+        admin.publish_capabilities(host.runner.name, host.runner.capabilities)
+        admin.publish(Status.READY)
+        admin.watch(host.activity)
+        host.on_activity = admin.changed
+        with ExitStack() as stack:
+            try:
+                path = stack.enter_context(SocketPath(surface_addr(self.addr, Surface.ADMIN)))
+                telling = asyncio.create_task(admin.serve(path.bind()))
+            except (ListenError, UsageError) as error:
+                log.warning("no admin socket: %s", error)
+                yield admin
+                return
+            try:
+                yield admin
+            finally:
+                telling.cancel()
+                admin.close()
 
     def _give_back(self) -> None:
         with self._lock:

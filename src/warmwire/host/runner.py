@@ -18,7 +18,7 @@ import numpy as np
 
 from warmwire.models.base import Capabilities, Finish, Model
 from warmwire.models.run import run_model
-from warmwire.wire.errors import CancelledError
+from warmwire.wire.errors import CancelledError, InternalError
 from warmwire.wire.messages import OutBlock, Request
 from warmwire.wire.response import ResponseWriter
 from warmwire.wire.tasks import TaskRequest
@@ -31,6 +31,14 @@ _FLUSH_PAUSE: Final = 0.001
 
 
 AnyRequest = Request | TaskRequest
+
+
+def too_late(request: AnyRequest, timeout: float | None) -> InternalError:
+    """What is said of a request whose time is over. A page is known to its client by the request's id."""
+    return InternalError(
+        f"request {request.id!r} was not answered within {timeout:g} s and was ended; the host's --request-timeout"
+        " gives it more"
+    )
 
 
 class Outlet(Protocol):
@@ -70,8 +78,10 @@ class Runner(Protocol):
     def free(self, request: AnyRequest) -> None:
         """Say that a request's blobs are no longer needed."""
 
-    async def run(self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet) -> Finish:
-        """Answer one request. Raises RequestError."""
+    async def run(
+        self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet, timeout: float | None = None
+    ) -> Finish:
+        """Answer one request, in at most `timeout` seconds from when it starts to run. Raises RequestError."""
 
     async def close(self) -> None:
         """Stop everything at once."""
@@ -103,7 +113,9 @@ class ThreadRunner:
     def free(self, request: AnyRequest) -> None:
         """Nothing to do: the handler may keep the pixels it was given."""
 
-    async def run(self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet) -> Finish:
+    async def run(
+        self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet, timeout: float | None = None
+    ) -> Finish:
         loop = asyncio.get_running_loop()
         cancelled = threading.Event()
         await self._turns.acquire()
@@ -113,9 +125,12 @@ class ThreadRunner:
         )
         future.add_done_callback(lambda _: self._turns.release())
         try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
+            async with asyncio.timeout(timeout) as limit:
+                return await asyncio.shield(future)
+        except (asyncio.CancelledError, TimeoutError):
             future.add_done_callback(_forget)
+            if limit.expired():  # else a TimeoutError is the model's own
+                raise too_late(request, timeout) from None
             raise
         finally:
             cancelled.set()

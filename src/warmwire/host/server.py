@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -24,6 +23,7 @@ from warmwire.host.runner import Runner
 from warmwire.host.session import Session, TaskSession
 from warmwire.transport.listen import BACKLOG
 from warmwire.transport.paths import Surface
+from warmwire.transport.peer import own_uids
 from warmwire.wire.errors import BackendUnavailableError, QueueFullError
 from warmwire.wire.request import RequestReader
 
@@ -38,13 +38,16 @@ WRITE_TIMEOUT: Final = 60.0
 DRAIN_TIMEOUT: Final = 10.0
 """Seconds that requests under way get when the host is told to stop."""
 
+PAGE_TIMEOUT: Final = 120.0
+"""Seconds that a page gets where nobody has said how many. A chat has no such bound."""
+
+READ_TIMEOUT: Final = 60.0
+"""Seconds from the first byte of a request to its last."""
+
+MAX_PARTIAL: Final = 1 << 30
+"""Bytes of all requests together that have arrived in part: room for eight of the largest."""
 
 _SHUTTING_DOWN: Final = "the host is shutting down"
-
-
-def own_uids() -> set[int | None]:
-    """The host's own user, root, and whoever the system does not name."""
-    return {None, 0, os.getuid()}
 
 
 class Activity(msgspec.Struct):
@@ -71,9 +74,17 @@ class Host:
         *,
         queue_depth: int = QUEUE_DEPTH,
         write_timeout: float = WRITE_TIMEOUT,
+        request_timeout: float | None = None,
+        read_timeout: float = READ_TIMEOUT,
+        max_partial: int = MAX_PARTIAL,
     ) -> None:
         self.runner = runner
         self.write_timeout = write_timeout
+        self.read_timeout = read_timeout
+        self.max_partial = max_partial
+        self.partial = 0
+        """Bytes of requests that have arrived in part."""
+        self._request_timeout = request_timeout
         self.draining = False
         self.hangups = HangupWatch()
         self.activity = Activity(runner.workers, runner.workers + queue_depth)
@@ -81,7 +92,7 @@ class Host:
         self._sessions: set[Connection[Any]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
-        self.uids: set[int | None] | None = own_uids()
+        self.uids: set[int] | None = own_uids()
         """Whose connections are taken; None: of whomever the file system lets connect."""
 
     # ------------------------------------------------------------------ what sessions call
@@ -90,11 +101,19 @@ class Host:
         """Take in a new connection; False for another user's."""
         uid, pid = session.peer()
         if self.uids is not None and uid not in self.uids:
-            log.warning("refused a connection of uid %s (pid %s)", uid, pid)
+            who = "somebody whom the system does not name" if uid is None else f"uid {uid} (pid {pid})"
+            log.warning("refused a connection of %s", who)
             return False
         record("connection_accepted", surface=session.surface, peer_uid=uid, peer_pid=pid)
         self._sessions.add(session)
         return True
+
+    @property
+    def request_timeout(self) -> float | None:
+        """Seconds that a model gets for a request; None: any number."""
+        if self._request_timeout is None:
+            return PAGE_TIMEOUT if self.runner.capabilities.pages else None
+        return self._request_timeout or None
 
     def forget(self, session: Connection[Any]) -> None:
         """A connection has ended."""

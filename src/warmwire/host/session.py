@@ -31,7 +31,7 @@ class Session(Connection[Request]):
         writer = ResponseWriter.to(request)
         validate(request)
         with self._host.admit():
-            finish = await self._host.runner.run(request, writer, self)
+            finish = await self._host.runner.run(request, writer, self, self._host.request_timeout)
             self.end(writer.done(finish.stop_reason, finish.usage, self._host.runner.name, finish.report))
             await self.flushed()  # the place in the queue is held until the client has its answer
         return finish
@@ -70,7 +70,7 @@ class TaskSession(Connection[TaskRequest]):
         request.validate()
         with self._host.admit():
             line = _Line()
-            finish = await self._host.runner.run(request, ResponseWriter(request.id), line)
+            finish = await self._host.runner.run(request, ResponseWriter(request.id), line, self._host.request_timeout)
             self.end(line.data)
             await self.flushed()
         return finish

@@ -15,14 +15,16 @@ import threading
 import traceback
 from typing import Final
 
+from warmwire.host.failure import trace_of
 from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, decode
+from warmwire.host.outbox import Outbox
 from warmwire.host.segments import map_private
 from warmwire.models.base import Model
 from warmwire.models.load import load_model
 from warmwire.models.run import run_model
-from warmwire.wire.errors import CancelledError, ErrorCode, WarmwireError
+from warmwire.wire.errors import CancelledError, ErrorCode, WarmwireError, sendable
 from warmwire.wire.frames import FrameReader, encode_frame
-from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Request, Response
+from warmwire.wire.messages import FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Request, Response, ResponseType
 from warmwire.wire.response import ResponseWriter, encode_response
 
 _RECEIVE: Final = 1 << 16
@@ -33,6 +35,7 @@ class Worker:
 
     def __init__(self, link: socket.socket) -> None:
         self._link = link
+        self._outbox = Outbox(link)
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._cancels: dict[int, threading.Event] = {}
 
@@ -90,26 +93,35 @@ class Worker:
         def emit(block: OutBlock) -> None:
             if cancelled.is_set():
                 raise CancelledError("the request was cancelled")
-            self._link.sendall(writer.block(block))
-
-        def put(line: bytes) -> None:
-            self._link.sendall(encode_frame(FRAME_BLOB, line))
+            self._outbox.put(writer.block(block))
 
         self._say(Response(type=STARTED))
         try:
-            finish = run_model(model, request, emit, put, cancelled)
+            finish = run_model(model, request, emit, self._outbox.put, cancelled)
             terminal = writer.done(finish.stop_reason, finish.usage, model.name, finish.report)
         except WarmwireError as error:
             terminal = writer.error(error.code, str(error))
         except MemoryError:
             terminal = writer.error(ErrorCode.BACKEND_UNAVAILABLE, "the model ran out of memory on this request")
         except Exception as error:
-            terminal = writer.error(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
+            terminal = _failed(request.id, error)
         del self._cancels[job.number]
-        self._link.sendall(terminal)
+        self._outbox.say(terminal)
 
     def _say(self, response: Response) -> None:
-        self._link.sendall(encode_frame(FRAME_JSON, encode_response(response)))
+        self._outbox.say(encode_frame(FRAME_JSON, encode_response(response)))
+
+
+def _failed(request_id: str, error: Exception) -> bytes:
+    """The terminal frame for a model's own exception, which tells the host where it came from."""
+    response = Response(
+        id=request_id,
+        type=ResponseType.ERROR,
+        code=ErrorCode.INTERNAL,
+        message=sendable(f"{type(error).__name__}: {error}"),
+        report=trace_of(error),
+    )
+    return encode_frame(FRAME_JSON, encode_response(response))
 
 
 def main() -> None:

@@ -21,8 +21,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from warmwire.host.failure import ModelError, Trace
 from warmwire.host.link import FAILED, READY, STARTED, Cancel, Job, encode
-from warmwire.host.runner import AnyRequest, Outlet
+from warmwire.host.runner import AnyRequest, Outlet, too_late
 from warmwire.host.segments import Segment, SegmentPool
 from warmwire.models.base import Capabilities, Finish
 from warmwire.models.cpus import cores
@@ -38,6 +39,9 @@ log = logging.getLogger("warmwire.host")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _CANCEL_GRACE: Final = 10.0
 """Seconds a model gets to notice a cancel before its process is killed."""
+
+_LATE_GRACE: Final = 1.0
+"""Seconds it gets when its time for the request is over: it may just have been too slow, and loading takes longer."""
 
 _EXIT_GRACE: Final = 2.0
 """Seconds a process gets to end after its link has."""
@@ -105,7 +109,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
         self._reader.buffer_updated(nbytes)
         while (frame := self._reader.next_frame()) is not None:
             if frame[0] == FRAME_JSON:
-                self._take(decode_response(frame), frame[1])
+                self._take(decode_response(frame))
             elif self._outlet is not None:
                 self._outlet.send(bytes(frame[1]))
 
@@ -113,11 +117,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
         if not self.gone.done():
             self.gone.set_result(None)
 
-    def _take(self, response: Response, payload: bytes) -> None:
-        if response.type == ResponseType.FRAME:
-            if self._outlet is not None:
-                self._outlet.send(encode_frame(FRAME_JSON, payload))
-        elif response.type == STARTED:
+    def _take(self, response: Response) -> None:
+        if response.type == STARTED:
             self._started = True
         elif response.type == READY:
             self.ready.set_result((response.backend or "", msgspec.convert(response.report, Capabilities)))
@@ -180,14 +181,14 @@ class WorkerProcess(asyncio.BufferedProtocol):
             data = data[1:]
         self._transport.write(data)
 
-    async def cancelled(self) -> bool:
+    async def cancelled(self, grace: float) -> bool:
         """Tell the model to stop, and wait until it has; returns whether the worker is still alive."""
         assert self._done is not None
         if self.alive:
             self._transport.write(encode_frame(FRAME_JSON, encode(Cancel(self._number))))
-        await asyncio.wait({self._done, self.gone}, timeout=_CANCEL_GRACE, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({self._done, self.gone}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
         if not self._done.done() and not self.gone.done():
-            log.warning("worker %d did not stop within %g s and is killed", self.process.pid, _CANCEL_GRACE)
+            log.warning("worker %d did not stop within %g s and is killed", self.process.pid, grace)
             self.kill()
         return self._done.done() and self.alive
 
@@ -261,21 +262,29 @@ class WorkerPool:
             self._segments.free(attachment.data)
             attachment.data = b""
 
-    async def run(self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet) -> Finish:
+    async def run(
+        self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet, timeout: float | None = None
+    ) -> Finish:
         worker = await self._acquire()
         try:
-            response = await worker.answer(request, outlet)
+            async with asyncio.timeout(timeout):
+                response = await worker.answer(request, outlet)
         except NotStarted:
-            return await self.run(request, writer, outlet)
+            return await self.run(request, writer, outlet, timeout)
         except asyncio.CancelledError:
-            self._spawn(self._reclaim(worker))
+            self._spawn(self._reclaim(worker, _CANCEL_GRACE))
             raise
+        except TimeoutError:
+            self._spawn(self._reclaim(worker, _LATE_GRACE))
+            raise too_late(request, timeout) from None
         except BaseException:
             self._release(worker)
             raise
         self._failures = 0
         self._release(worker)
         if response.type == ResponseType.ERROR:
+            if response.report is not None:
+                raise ModelError(response.message or "", msgspec.convert(response.report, Trace))
             raise error_for(response.code or "", response.message or "")
         writer.has_called = not response.tool_choice_unsatisfied
         return Finish(StopReason(response.stop_reason or "end_turn"), response.usage or Usage(), response.report)
@@ -324,9 +333,9 @@ class WorkerPool:
         else:
             self._offer(worker)
 
-    async def _reclaim(self, worker: WorkerProcess) -> None:
+    async def _reclaim(self, worker: WorkerProcess, grace: float) -> None:
         """Make a worker whose request was cancelled usable again."""
-        if await worker.cancelled():
+        if await worker.cancelled(grace):
             self._release(worker)
 
     # ------------------------------------------------------------------ replacing

@@ -33,6 +33,9 @@ class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
 
     tools: bool = False
     thinking: bool = False
+    pages: bool = False
+    """Reads pages and nothing else: one image and at most one text a request."""
+
     structured_output: bool = False
     """Holds an answer to a JSON schema."""
 
@@ -174,7 +177,7 @@ class PageModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(vision=True)
+        return Capabilities(vision=True, pages=True)
 
     def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
         """Raises InvalidRequestError for anything but a page and its prompt."""

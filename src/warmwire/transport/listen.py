@@ -13,6 +13,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import resource
 import socket
 import stat
 import time
@@ -134,6 +135,13 @@ class SocketPath:
         finally:
             probe.close()
         _quietly_unlink(self.path)
+
+
+def raise_descriptor_limit() -> None:
+    """Allow as many connections as the system lets this process have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def lock_holder(path: str) -> int | None:

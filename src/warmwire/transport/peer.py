@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 from typing import NamedTuple
@@ -17,6 +18,11 @@ class Peer(NamedTuple):
     uid: int | None = None
     gid: int | None = None
     pid: int | None = None
+
+
+def own_uids() -> set[int]:
+    """Who may connect unless more is said: this process's own user, and root. Whom the system does not name may not."""
+    return {0, os.getuid()}
 
 
 def peer_credentials(sock: socket.socket) -> Peer:

@@ -7,6 +7,7 @@ sans-I/O: it takes responses and knows the text so far, the tool calls, and how 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import StringIO
 from typing import Any, Final
 
 import msgspec
@@ -149,7 +150,9 @@ class Answer:
     """
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
+        self._text = StringIO()
+        self.keep_text = True
+        """Whether text is kept; who passes on what never ends has no use for it."""
         self.tool_calls: list[OutBlock] = []
         self.usage = Usage()
         self.stop_reason: str | None = None
@@ -161,7 +164,7 @@ class Answer:
     @property
     def text(self) -> str:
         """All text so far."""
-        return "".join(self._parts)
+        return self._text.getvalue()
 
     def check(self) -> None:
         """Raises InternalError, with the text, for an answer that its host has given up although it is done."""
@@ -177,7 +180,8 @@ class Answer:
         if response.type == "frame":
             if block is not None:
                 if block.type == "text":
-                    self._parts.append(block.delta)
+                    if self.keep_text:
+                        self._text.write(block.delta)
                 elif block.type == "tool_use":
                     self.tool_calls.append(block)
             return block

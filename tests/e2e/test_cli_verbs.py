@@ -256,7 +256,12 @@ def test_doctor_says_what_to_do(directory: str, tmp_path: Path) -> None:
         "            raise ImportError('libGL.so.1: cannot open shared object file', name=name)\n"
         "sys.meta_path.insert(0, Missing())\n"
     )
-    done = run_process("doctor", XDG_RUNTIME_DIR=directory, PYTHONPATH=str(tmp_path), PATH="/nowhere")
+    done = run_process(
+        "doctor",
+        XDG_RUNTIME_DIR=directory,
+        PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        PATH="/nowhere",
+    )
     assert done.returncode == 0
     assert f"chmod 700 {directory}/inferd" in done.stdout
     assert re.search(r"^no +llama-server", done.stdout, re.M)

@@ -192,7 +192,7 @@ def test_the_socket_appears_when_the_model_is_loaded(
     (tmp_path / "sitecustomize.py").write_text(
         f"import sys\nif 'warmwire.host.worker' in sys.orig_argv: open({str(fifo)!r}).read()\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     host = serve(wait=False)
     with open(fifo, "w"):  # opens when the worker waits for it
         assert not os.path.exists(path)
@@ -332,7 +332,7 @@ def test_a_signal_while_loading(serve: Serve, path: str, tmp_path: Path, monkeyp
     (tmp_path / "sitecustomize.py").write_text(
         "import sys, time\nif 'warmwire.host.worker' in sys.orig_argv: time.sleep(1000)\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     host = serve(wait=False)
     [worker] = eventually(lambda: children(host.pid))
     status, _ = host.stop()

@@ -81,6 +81,25 @@ def test_the_last_row_of_a_table_and_the_last_line_of_a_page_stay() -> None:
     assert running(body=lines(50, 40, (PROSE + OTHER) * 7)) == []
 
 
+def test_footnotes_are_no_running_feet() -> None:
+    body, rule = lines(50, 100, PROSE * 11), (Box(50, 712, 150, 712.5),)
+    notes = [line(50, 716, "1 2031 estimate", 8), line(50, 727, "2 2030 estimate", 8)]
+    assert running(*notes, body=body, rules=rule) == []
+    assert running(line(50, 727, "1 http://www.example.org", 8), body=body, rules=rule) == []
+    assert running(line(50, 727, "* A note", 8), body=body, rules=rule) == []
+    assert running(line(50, 727, "112 The quiet river", 8), body=body, rules=rule) == ["112 The quiet river"]
+
+
+def test_figures_of_an_axis_are_no_page_numbers() -> None:
+    assert running(*(line(100 + 80 * n, 780, f"{2 * n}") for n in range(6)), body=lines(50, 100, PROSE * 12)) == []
+
+
+def test_the_last_of_a_few_things_far_apart_stays() -> None:
+    apart = [line(50, y, "One of a few things") for y in (100, 250, 400, 560)]
+    assert running(line(50, 730, "Print"), body=apart) == []
+    assert running(line(50, 730, "Harbour office"), body=lines(50, 100, PROSE * 11)) == ["Harbour office"]
+
+
 def test_a_rule_or_a_model_helps_where_white_is_little() -> None:
     head = line(50, 40, "The quiet river")
     body = lines(50, 62, PROSE * 6)

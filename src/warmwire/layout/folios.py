@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import IntEnum
+from itertools import pairwise
 from typing import Final
 
 LONGEST: Final = 80
@@ -34,6 +36,8 @@ _DATE = re.compile(
 )
 _LABEL = re.compile(r"[^\W\d_][^:：\d]{1,30}[:：]\s*\S*\d")
 _ADDRESS = re.compile(r"\btel\b|\bphone\b|telephone|telefon|\w@\w", re.IGNORECASE)
+_NOTE = re.compile(r"[¹²³⁴-⁹*†‡§]\s?\w|\(?\d{1,2}\)?\.?\s*(?:https?://|www\.)", re.IGNORECASE)
+_NUMBER = re.compile(r"\(?(\d{1,2})[).]?\s+\S")
 _CAPTION = re.compile(r"(?:fig|tab|figure|table|abbildung|tabelle|tableau|figura|tabla)\w*\.?\s*\d", re.IGNORECASE)
 
 
@@ -70,6 +74,14 @@ def is_content(text: str) -> bool:
 def is_address(text: str) -> bool:
     """Whether a line says how to reach somebody, as letterheads do."""
     return bool(_ADDRESS.search(text)) and not _NUMBERED.search(text)
+
+
+def are_notes(texts: Sequence[str]) -> bool:
+    """Whether rows, from the outside in, are footnotes: one opens with a mark or with a number and an address, or two
+    with numbers that follow."""
+    numbers = [int(match[1]) for text in texts if (match := _NUMBER.match(text.strip()))]
+    counted = any(lower == upper + 1 for lower, upper in pairwise(numbers))
+    return counted or any(_NOTE.match(text.strip()) for text in texts)
 
 
 def goes_on(text: str) -> bool:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from warmwire.layout.folios import Sign, goes_on, is_address, is_content, sign_of
+from warmwire.layout.folios import Sign, are_notes, goes_on, is_address, is_content, sign_of
 from warmwire.layout.page import Box, Line, Region, RegionKind
 from warmwire.layout.rows import bounds, rows_of, size_of
 
@@ -49,6 +49,11 @@ FAR: Final = 3.0
 """White, in body sizes, that makes a number alone a page number wherever the page's text ends."""
 CENTRED: Final = 0.06
 """Such a number stands this close to the middle of the page's text, as a share of its width."""
+
+SET_OFF: Final = 1.3
+"""How much more white than inside the page sets off a line that has no other sign, ..."""
+RARE: Final = 0.05
+"""... but for this share of the whites there."""
 
 MOST_ROWS: Final = 4
 MOST_LETTERS: Final = 0.3
@@ -161,6 +166,8 @@ class _Edge:
             return signs == [Sign.FOLIO] and len(block[0]) == 1 and self._is_far(last)
         if len(block) <= last and (max(signs) is Sign.NONE or not place):
             return False  # behind a running line stands the text, unless something speaks against it
+        if not self.at_top and are_notes([row[0].text for row in block]):
+            return False
         white = next((points for least, points in WHITES if self._excess(last) >= least), 0)
         bold = all(line.bold for row in block for line in row)
         most = (place, white) == (DEPTHS[0][1], WHITES[0][1])
@@ -171,7 +178,14 @@ class _Edge:
         points -= BOLD * len(block) * (bold and (white < WHITES[0][1] or len(block) > 1))
         points -= MORE_ROWS * max(0, sum(sign < Sign.NAMED for sign in signs) - 1)
         points -= CONTENT * sum(self._is_content(row, sign) for row, sign in zip(block, signs, strict=True))
+        if place < DEPTHS[0][1] and max(signs) is Sign.NONE and not self._is_set_off(last):
+            return False
         return points >= ENOUGH
+
+    def _is_set_off(self, last: int) -> bool:
+        """Whether hardly any white inside the page comes near the one here: a page of few things far apart has such."""
+        inside = self.whites[last + 1 : -2]  # without those of the other edge's running lines
+        return sum(SET_OFF * white > self.whites[last] for white in inside) <= RARE * len(inside)
 
     def _is_far(self, last: int) -> bool:
         """Whether a row stands far below, or above, a text that does not reach the edge, and in the middle of it."""
@@ -189,6 +203,8 @@ class _Edge:
     def _is_content(self, row: Row, sign: Sign) -> bool:
         if sign is Sign.FOLIO:
             return False
+        if len(row) > 2 and all(sign_of(line.text) is Sign.FOLIO for line in row):  # the figures of an axis
+            return True
         if any(is_content(line.text) or (self.at_top and is_address(line.text)) for line in row):
             return True
         return sign < Sign.NAMED and any(goes_on(line.text) for line in row)
@@ -202,7 +218,7 @@ def _sign(row: Row) -> Sign:
     """What a row's words say: those of its runs, a page number at either end of a few, or all as one line."""
     each = [sign_of(line.text) for line in row]
     if all(sign is Sign.FOLIO for sign in each):
-        return Sign.FOLIO if len(row) == 1 else Sign.NAMED
+        return (Sign.FOLIO, Sign.NAMED, Sign.NONE)[min(len(row), 3) - 1]
     if Sign.FOLIO in (each[0], each[-1]) and len(row) <= MOST_ROWS:
         return Sign.NAMED
     whole = sign_of(" ".join(line.text for line in row))

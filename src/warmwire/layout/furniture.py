@@ -55,6 +55,8 @@ SET_OFF: Final = 1.3
 RARE: Final = 0.05
 """... but for this share of the whites there."""
 
+MOST_RUNS: Final = 3
+"""Runs of a running line without a page number: left, middle and right; more are a row of a table."""
 MOST_ROWS: Final = 4
 MOST_LETTERS: Final = 0.3
 """Share of a page's letters that running lines never reach: a page is there for its text."""
@@ -204,6 +206,8 @@ class _Edge:
         if sign is Sign.FOLIO:
             return False
         if len(row) > 2 and all(sign_of(line.text) is Sign.FOLIO for line in row):  # the figures of an axis
+            return True
+        if len(row) > MOST_RUNS and sign < Sign.NAMED:
             return True
         if any(is_content(line.text) or (self.at_top and is_address(line.text)) for line in row):
             return True

@@ -34,6 +34,8 @@ _BARE = re.compile(r"([0-9⁰¹²³⁴-⁹]{1,2})\s?(?=[^\W\d_])")
 
 _BROKEN = re.compile(r"\w[-‐\u00ad]$")
 
+DROPPED = 1.8
+"""A drop cap is this many times as large as the text at least: it reaches over two lines."""
 FAR = 1.9
 """A step of so many usual ones parts whatever stands around it."""
 
@@ -102,9 +104,9 @@ class Paragraph:
 def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
     """The paragraphs of one column, from top to bottom; `size` is the page's body size."""
     rows: list[_Row] = []
-    for across in rows_of(lines):
+    for across in rows_of(_with_initials(lines, size)):
         rows += [_row(runs, size) for runs in join_row(across, size)]
-    rows = _with_initials(_with_accents(rows))
+    rows = _with_accents(rows)
     if not rows:
         return []
     column = Column([row.line for row in rows], size)
@@ -168,31 +170,29 @@ def _holds(one: Box, other: Box) -> bool:
     return shared > 0.5 * min(one.height, other.height) and outer.left <= inner.left and inner.right <= outer.right
 
 
-def _with_initials(rows: Sequence[_Row]) -> list[_Row]:
-    """Rows with each drop cap put before the line it opens."""
-    kept = list(rows)
-    for row in rows:
-        cap = row.line
-        if len(cap.text) > 2 or not cap.text[:1].isalpha():
+def _with_initials(lines: Sequence[Line], size: float) -> list[Line]:
+    """Lines with each drop cap put before the line it opens."""
+    kept = list(lines)
+    for cap in lines:
+        if len(cap.text) > 2 or not cap.text[:1].isalpha() or size_of(cap) < DROPPED * size:
             continue
-        place = next(i for i, one in enumerate(kept) if one is row)
-        beside = [one for one in kept[max(0, place - 4) : place + 5] if one is not row and _is_beside(cap, one.line)]
+        beside = [i for i, line in enumerate(kept) if _is_beside(cap, line)]
         if len(beside) > 1:
-            first = min(beside, key=lambda one: one.line.box.top)
-            first.line = replace(first.line, text=cap.text + first.line.text)
-            for one in beside:  # none of them is indented
-                one.line = replace(one.line, box=replace(one.line.box, left=cap.box.left))
-            del kept[place]
+            first = min(beside, key=lambda i: kept[i].box.top)
+            for i in beside:  # none of them is indented
+                text = cap.text + kept[i].text if i == first else kept[i].text
+                kept[i] = replace(kept[i], text=text, box=replace(kept[i].box, left=cap.box.left))
+            kept = [line for line in kept if line is not cap]
     return kept
 
 
 def _is_beside(cap: Line, line: Line) -> bool:
-    """Whether a line stands right of a drop cap, which is as high as two at least."""
+    """Whether a line stands right of a drop cap."""
     size, top = size_of(line), cap.box.top - 0.5 * size_of(line)
     return (
         -0.3 * size <= line.box.left - cap.box.right < 2 * size
         and top < line.box.centre[1] < cap.box.bottom
-        and size_of(cap) > 1.8 * size
+        and size_of(cap) > DROPPED * size
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
 from warmwire.layout.code import code_text
 from warmwire.layout.entries import find_entries
@@ -14,9 +13,8 @@ from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.looks import dress
 from warmwire.layout.markers import Marker, Style
 from warmwire.layout.notes import footnotes, is_caption, note_text
-from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph
-from warmwire.layout.rows import size_of
 
 Part = Paragraph | Element
 
@@ -34,25 +32,6 @@ def blocks(
 ) -> list[Element]:
     """The elements of a page's parts, which are in reading order; `size` is the body's."""
     return _Classifier(list(with_formulas(parts, size)), height, size, regions, rules, vocabulary).elements()
-
-
-def element_of(kind: Kind, text: str, lines: Sequence[Line], box: Box) -> Element:
-    """An element of lines, with what these are set in."""
-    letters = sum(len(line.text) for line in lines) or 1
-    return Element(
-        kind,
-        text,
-        box,
-        size=median(size_of(line) for line in lines),
-        bold=_all_of([line.bold for line in lines]),
-        italic=_all_of([line.italic for line in lines]),
-        confidence=sum(line.confidence * len(line.text) for line in lines) / letters,
-    )
-
-
-def _all_of(values: Sequence[bool | None]) -> bool | None:
-    known = [value for value in values if value is not None]
-    return all(known) if known else None
 
 
 @dataclass(slots=True)
@@ -142,7 +121,7 @@ class _Classifier:
         text = join_lines(part.texts, self.vocabulary)
         style = marker.style if marker is not None else Style.BULLET
         kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(style, Kind.LIST_ITEM)
-        element = element_of(kind, text, part.lines, part.box)
+        element = Element(kind, text, part.box)
         element.level = len(lists)
         if marker is not None:
             element.ordered, element.marker = marker.ordered, marker.text
@@ -163,7 +142,7 @@ class _Classifier:
             kind = Kind.FORMULA
         elif all(line.mono for line in part.lines) and len(part.lines) > 1:
             kind, text = Kind.CODE, code_text(part.lines)
-        element = element_of(kind, text, part.lines, part.box)
+        element = Element(kind, text, part.box)
         if is_heading:
             element.level = level_of(part, self.size)
         return element

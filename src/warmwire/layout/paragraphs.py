@@ -34,6 +34,10 @@ _BARE = re.compile(r"([0-9⁰¹²³⁴-⁹]{1,2})\s?(?=[^\W\d_])")
 
 _BROKEN = re.compile(r"\w[-‐\u00ad]$")
 
+TICK = 20
+"""Letters of a text that is a label of a chart rather than a sentence in a picture."""
+FEWEST_TICKS = 4
+"""So many labels in one picture are read together."""
 DROPPED = 1.8
 """A drop cap is this many times as large as the text at least: it reaches over two lines."""
 FAR = 1.9
@@ -120,6 +124,15 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
         else:
             found.append(Paragraph([row.line], markers[i], row.entry, row.led))
     return found
+
+
+def gathered(labels: Sequence[Paragraph]) -> list[Paragraph]:
+    """The texts inside a picture, those of a few letters as one: the ticks of an axis, the names of its curves."""
+    ticks = [part for part in labels if sum(len(line.text) for line in part.lines) <= TICK]
+    if len(ticks) < FEWEST_TICKS:
+        return list(labels)
+    together = Paragraph([line for part in ticks for line in part.lines])
+    return [together, *(part for part in labels if all(part is not tick for tick in ticks))]
 
 
 @dataclass(slots=True)

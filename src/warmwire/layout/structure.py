@@ -21,7 +21,7 @@ from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.looks import dress
 from warmwire.layout.neighbours import neighbour_lines
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
-from warmwire.layout.paragraphs import Paragraph, paragraphs
+from warmwire.layout.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.rows import body_size
 from warmwire.layout.sane import sane_boxes, sane_lines, sane_regions
 from warmwire.layout.tables import Found
@@ -198,6 +198,7 @@ def _with_labels(
         yield element
         if element.kind is Kind.PICTURE:
             own = [line for line in inner if labels[id(line)] is element.box]
-            for paragraph in guard.run("paragraphs", partial(paragraphs, own, size), partial(_each, own)):
-                text = join_lines(line.text for line in paragraph.lines)
-                yield dress(Element(Kind.TEXT, text, paragraph.box), paragraph.lines)
+            found = guard.run("paragraphs", partial(paragraphs, own, size), partial(_each, own))
+            for group in gathered(found):
+                text = join_lines(line.text for line in group.lines)
+                yield dress(Element(Kind.TEXT, text, group.box), group.lines)

@@ -62,6 +62,11 @@ def test_a_page_with_text_needs_no_model() -> None:
         (["digital.pdf", "frames.pdf", "-o", "make.py"], 2, "make.py is a file"),
         (["digital.pdf", "-o", "digital.pdf"], 2, "is an input"),
         (["-", "-"], 2, "once only"),
+        (["digital.pdf", "-o", "x.docx"], 2, "x.docx: the suffix .docx says no format; there are .md, "),
+        (["digital.pdf", "-f", "md,word"], 2, "there is no format 'word'; there are md, "),
+        (["digital.pdf", "-f", "md,html"], 2, "md and html cannot share stdout"),
+        (["digital.pdf", "frames.pdf", "-f", "pdf"], 2, "directory with -o"),
+        (["digital.pdf", "-f", "md,pdf", "-o", "digital.md"], 2, "digital.pdf is an input"),
     ],
 )
 def test_mistakes_get_one_line(arguments: list[str], status: int, words: str) -> None:
@@ -85,6 +90,19 @@ def current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_several_formats_go_beside_each_other(tmp_path: Path) -> None:
+    assert run("ocr", "digital.pdf", "-f", "md,html,pdf", "-o", tmp_path / "x.md").returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["x.html", "x.md", "x.pdf"]
+    assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF-")
+    assert run("ocr", "digital.pdf", "-o", tmp_path / "y.txt").returncode == 0
+    assert (tmp_path / "y.txt").read_text().startswith("Log Books of the Harbour\n")
+    assert run("ocr", "digital.pdf", "-f", "md,text", "-o", f"{tmp_path}/out/").returncode == 0
+    assert sorted(os.listdir(tmp_path / "out")) == ["digital.md", "digital.txt"]
+    done = run("ocr", "encrypted.pdf", "--password", "secret", "-o", tmp_path / "z.pdf")
+    assert done.returncode == 1
+    assert "encrypted.pdf: is encrypted, so no text can be added" in done.stderr.decode().splitlines()[-1]
 
 
 def test_inputs_of_one_stem_keep_apart(tmp_path: Path) -> None:

@@ -76,6 +76,8 @@ def test_a_document_with_text_needs_no_model(tmp_path: Path) -> None:
     assert table.to_pandas().to_dict("list") == {"Ship": ["Gannet", "Two|Sisters"], "Year": ["1871", "1902"]}
     doc.save(tmp_path / "new" / "x.md")
     assert (tmp_path / "new" / "x.md").read_text() == doc.markdown()
+    doc.save(tmp_path / "x.pdf")
+    assert (tmp_path / "x.pdf").read_bytes() == doc.pdf()
     doc.save(tmp_path / "y", format="json")
     assert (tmp_path / "y").read_text() == doc.json()
 

@@ -18,7 +18,8 @@ import pytest
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
 from tests.support import COMMAND, kill
-from warmwire.cli.ocr_run import Job, Targets
+from warmwire.cli.ocr_run import Job
+from warmwire.cli.ocr_targets import Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
 from warmwire.documents import read as read_module
 from warmwire.documents.formats import Format
@@ -110,7 +111,7 @@ def test_lines_that_could_not_be_read_are_news_and_most_of_them_a_failure(
 ) -> None:
     file = str(DATA / "routes.pdf")
     with contextlib.closing(Reader(lambda: Partly(lines, unread))) as reader:
-        job = Job(reader, Targets([file], str(tmp_path / "out.md"), Format.MD), pages="2")
+        job = Job(reader, Targets([file], str(tmp_path / "out.md"), [Format.MD]), pages="2")
         assert job.read(file) is well
     said = capsys.readouterr().err
     assert news in said
@@ -170,7 +171,7 @@ def test_one_file_that_breaks_something_costs_that_file(
     files = [str(tmp_path / name) for name in ("bad.pdf", "good.pdf")]
     for file in files:
         Path(file).write_bytes((DATA / "digital.pdf").read_bytes())
-    job = Job(Reader(Busy), Targets(files, str(tmp_path / "out"), Format.MD))
+    job = Job(Reader(Busy), Targets(files, str(tmp_path / "out"), [Format.MD]))
     assert [job.read(file) for file in files] == [False, True]
     assert os.listdir(tmp_path / "out") == ["good.md"]
     assert f"{files[0]}: unexpected IndexError: list index out of range (--debug" in capsys.readouterr().err

@@ -21,7 +21,16 @@ def ocr(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="File to write, or a directory for many; - is stdout.")
     ] = _STDOUT,
-    format: Annotated[Format, typer.Option("--format", "-f", help="What to write.")] = Format.MD,
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="|".join(Format),
+            help="What to write; several at once with commas: md,pdf.",
+            show_default="what OUT ends in; else md",
+        ),
+    ] = "",
     pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read; all by default.")] = "",
     dpi: Annotated[
         float | None,
@@ -73,12 +82,13 @@ def ocr(
     ] = False,
     password: Annotated[str, typer.Option(help="Password of an encrypted PDF.")] = "",
 ) -> int:
-    """Read documents into Markdown, HTML, JSON, DocTags or text.
+    """Read documents into Markdown, HTML, JSON, DocTags, text or a searchable PDF.
 
     Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
     exit status is then 1 and the last lines name it.
     """
-    from warmwire.cli.ocr_run import Job, Targets
+    from warmwire.cli.ocr_run import Job
+    from warmwire.cli.ocr_targets import Targets, formats_wanted
     from warmwire.client import UsageError
     from warmwire.documents.pages import select_pages
     from warmwire.documents.parts import require_parts
@@ -91,7 +101,7 @@ def ocr(
     if files.count(_STDOUT) > 1:
         raise UsageError("standard input (-) can be read once only")
     select_pages(pages, 1)
-    targets = Targets(files, output, format)
+    targets = Targets(files, output, formats_wanted(format, output, several=len(files) > 1))
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
     engines = Engines(socket, model, jobs, page_timeout)
@@ -99,7 +109,7 @@ def ocr(
         engines.connect, Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden), engines.jobs
     )
     try:
-        job = Job(reader, targets, pages=pages, password=password)
+        job = Job(reader, targets, pages=pages, password=password, force=force)
         results = [job.plan(file) if dry_run else job.read(file) for file in files]
     finally:
         reader.close()

@@ -16,6 +16,7 @@ class Format(StrEnum):
     JSON = "json"
     DOCTAGS = "doctags"
     TEXT = "text"
+    PDF = "pdf"
 
 
 SUFFIX: Final = {
@@ -24,7 +25,13 @@ SUFFIX: Final = {
     Format.JSON: ".json",
     Format.DOCTAGS: ".dt",
     Format.TEXT: ".txt",
+    Format.PDF: ".pdf",
 }
+
+JOINED: Final = (Format.MD, Format.TEXT)
+"""What can follow each other in one stream."""
+
+BINARY: Final = (Format.PDF,)
 
 _SUFFIXES: Final = {suffix: form for form, suffix in SUFFIX.items()} | {
     ".markdown": Format.MD,
@@ -32,6 +39,11 @@ _SUFFIXES: Final = {suffix: form for form, suffix in SUFFIX.items()} | {
     ".doctags": Format.DOCTAGS,
     ".text": Format.TEXT,
 }
+
+
+def known_suffix(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's suffix is that of a format."""
+    return PurePath(path).suffix.lower() in _SUFFIXES
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ class ImageSource:
         from PIL import UnidentifiedImageError
 
         self._name = name
+        self._data = data
         try:
             self._file = PictureFile(data, _FORMATS)
         except UnidentifiedImageError:
@@ -44,8 +46,30 @@ class ImageSource:
     def outline(self) -> list[Bookmark]:
         return []
 
+    def jpeg(self, index: int) -> Jpeg | None:
+        """The page's own JPEG data, None where its pixels are not just these: another format, more than one page,
+        or a picture that had to be made smaller or its pixels square."""
+        found = self._file.jpeg()
+        if found is None or index or len(self) != 1:
+            return None
+        data = self._data if isinstance(self._data, bytes) else self._data.read_bytes()
+        return Jpeg(data, *found)
+
     def close(self) -> None:
         self._file.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Jpeg:
+    """A JPEG file: its stored size, whether it is grey, how it is to be turned (as EXIF says, 1 to 8) and its
+    resolution, 0 where it says none."""
+
+    data: bytes
+    width: int
+    height: int
+    grey: bool
+    orientation: int
+    dpi: float
 
 
 class ImagePage:

@@ -31,6 +31,7 @@ class PdfSource:
         import pypdfium2
 
         self._name = name
+        self.data = data
         with LOCK:
             try:
                 self._pdf = pypdfium2.PdfDocument(data, password=password or None)
@@ -93,14 +94,14 @@ class PdfPage:
         self._page = page
         self._targets = targets
         try:
-            self._frame: Frame = Frame.of_page(page)
+            self.frame: Frame = Frame.of_page(page)
         except InputError:
             page.close()
             raise
 
     @property
     def size(self) -> tuple[float, float]:
-        return self._frame.size
+        return self.frame.size
 
     def text(self) -> PageText:
         import pypdfium2
@@ -109,7 +110,7 @@ class PdfPage:
 
         with LOCK:
             try:
-                return read_page(self._page, self._frame, self._targets)
+                return read_page(self._page, self.frame, self._targets)
             except pypdfium2.PdfiumError as error:
                 raise InputError(f"the page's text cannot be read ({error})") from None
 
@@ -130,7 +131,7 @@ class PdfPage:
 
         with LOCK:
             try:
-                return cut_page(self._page, self._frame, box)
+                return cut_page(self._page, self.frame, box)
             except pypdfium2.PdfiumError as error:
                 raise InputError(f"the page cannot be drawn ({error})") from None
 

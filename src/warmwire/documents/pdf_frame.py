@@ -74,6 +74,16 @@ class Frame:
             return self.top - y, self.right - x
         return x - self.left, self.top - y
 
+    def user_space(self, x: float, y: float) -> tuple[float, float]:
+        """The way back: a point of the frame in user space."""
+        if self.rotation == 90:
+            return self.left + y, self.bottom + x
+        if self.rotation == 180:
+            return self.right - x, self.bottom + y
+        if self.rotation == 270:
+            return self.right - y, self.top - x
+        return self.left + x, self.top - y
+
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
         """An upright box of user space, in the frame."""
         x1, y1 = self.point(left, bottom)

@@ -34,6 +34,7 @@ from warmwire.documents.witness import AGREED, agreement, sample, strips
 from warmwire.layout.doctags import parse
 from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
+from warmwire.layout.runs import reported_runs
 from warmwire.layout.structure import structure
 
 _LOG: Final = logging.getLogger(__name__)
@@ -225,6 +226,8 @@ class Reader:
         put_looks(page.elements, report.get("elements"), page.height / max(image.shape[0], 1), page.height)
         record.confidence = _number(report.get("confidence")) if page.elements else None
         record.turn = int(_number(report.get("turn")) or 0)
+        across, down = page.width / image.shape[1], page.height / image.shape[0]
+        page.runs = [run.moved(lambda x, y: (x * across, y * down)) for run in reported_runs(report.get("words"))]
         record.lines, record.unread = (max(0, int(_number(report.get(key)) or 0)) for key in ("lines", "unread"))
         record.skipped = _names(report.get("skipped"))
         if record.mostly_lost or (not page.elements and not is_even(image)):

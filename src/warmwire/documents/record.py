@@ -8,6 +8,7 @@ from typing import Any
 
 from warmwire.documents.outline import Bookmark
 from warmwire.layout.page import Element
+from warmwire.layout.runs import Run
 
 MIN_UNREAD = 3
 """So many lines that could not be read are no longer a smudge or a signature."""
@@ -76,12 +77,14 @@ class PageRecord:
 
 @dataclass(slots=True)
 class ReadPage:
-    """A page that was read: its record, the size of its frame and its elements in reading order."""
+    """A page that was read: its record, the size of its frame, its elements in reading order, and the lines that a
+    model saw, where it says."""
 
     record: PageRecord
     width: float = 1.0
     height: float = 1.0
     elements: list[Element] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
 
 
 @dataclass(slots=True)

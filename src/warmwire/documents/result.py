@@ -218,6 +218,15 @@ class Document:
         """Everything as DocTags."""
         return export(self.reading, Format.DOCTAGS)
 
+    def pdf(self) -> bytes:
+        """The file as it was, with the words of its scanned pages as invisible text; a picture as a new file.
+
+        Raises InputError for an encrypted or signed file.
+        """
+        from warmwire.documents.output.pdf import searchable_pdf
+
+        return self._with_source(lambda source: searchable_pdf(self.reading, source))
+
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the document to a file, whole or not at all; the suffix decides the format unless one is given.
 
@@ -227,7 +236,7 @@ class Document:
 
         if format is not None and format not in set(Format):
             raise UsageError(f"there is no format {format!r}; there are {', '.join(Format)}")
-        save(self.reading, Path(path), Format(format) if format else format_of(path))
+        save(self.reading, Path(path), Format(format) if format else format_of(path), self._open)
 
     def _with_source(self, use: Callable[[Source], _T]) -> _T:
         source = self._open()

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from warmwire.layout.runs import Run
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -71,6 +73,8 @@ class Line:
     mono: bool | None = None
     italic: bool | None = None
     angle: float = 0.0
+    run: Run | None = None
+    """Where its words stand exactly, before anything was made level; None where nobody has looked."""
 
 
 class RegionKind(StrEnum):

@@ -25,6 +25,9 @@ _FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 _MAX_FILE: Final = 1 << 30
 """Most bytes of a picture file that a request may show."""
 
+_ORIENTATION: Final = 0x0112
+"""EXIF's tag of how a picture is to be turned."""
+
 _SUBFILE_TYPE: Final = 254
 _REDUCED: Final = 1
 """TIFF's tag NewSubfileType, and the bit of it that marks a smaller copy of another page."""
@@ -99,6 +102,18 @@ class PictureFile:
         with self._lock, _quiet():
             self._picture.seek(self._frames[index])
             return decode_picture(self._picture)
+
+    def jpeg(self) -> tuple[int, int, bool, int, float] | None:
+        """Width, height, greyness, EXIF orientation and dots per inch of a JPEG file whose pixels `pixels` would only
+        turn; None for any other."""
+        picture = self._picture
+        if picture.format not in ("JPEG", "MPO") or picture.mode not in ("L", "RGB"):
+            return None
+        orientation = picture.getexif().get(_ORIENTATION, 1)
+        if _square_size(picture, picture.info.get("dpi")) != picture.size:
+            return None
+        dpi = picture.info.get("dpi", (0.0, 0.0))[0]
+        return *picture.size, picture.mode == "L", orientation if orientation in range(1, 9) else 1, float(dpi)
 
     def close(self) -> None:
         self._picture.close()

@@ -1,18 +1,43 @@
-"""A result to a file."""
+"""Results as bytes, and bytes as files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from warmwire.client import InputError, replacing, write_all
 from warmwire.documents.export import export
-from warmwire.documents.formats import Format
+from warmwire.documents.formats import SUFFIX, Format
 from warmwire.documents.record import Reading
+from warmwire.documents.source import Source
 
 
-def save(reading: Reading, path: Path, form: Format) -> None:
+def render(reading: Reading, form: Format, source: Source, *, force: bool = False) -> dict[str, bytes]:
+    """A reading in one format: the files it takes, by what their names end in; none where there is nothing to say.
+
+    `source` is the file that was read, which some formats have parts of. `force` changes a signed PDF.
+    Raises InputError where the format cannot hold it.
+    """
+    if form is Format.PDF:
+        from warmwire.documents.output.pdf import searchable_pdf
+
+        return {SUFFIX[form]: searchable_pdf(reading, source, force=force)}
+    text = export(reading, form)
+    return {SUFFIX[form]: text.encode(errors="replace")} if text else {}  # a file's name may hold what no text can
+
+
+def save(reading: Reading, path: Path, form: Format, open_source: Callable[[], Source]) -> None:
     """Write a reading to `path`, whole or not at all. Raises InputError where it cannot be written."""
-    write_file(path, export(reading, form).encode(errors="replace"))  # a file's name may hold what no text can
+    source = open_source()
+    try:
+        parts = render(reading, form, source)
+    finally:
+        source.close()
+    if len(parts) < 2:
+        write_file(path, next(iter(parts.values()), b""))
+    else:
+        for suffix, data in parts.items():
+            write_file(path.with_name(path.stem + suffix), data)
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -40,12 +40,13 @@ SHARED = 3
 @dataclass(frozen=True, slots=True)
 class Cut:
     """One line as it was cut out: its box on the straight page, how high it is there in its own direction, and how far
-    that direction is turned clockwise, in degrees."""
+    that direction is turned clockwise, in degrees. `quad` are its corners on the upright page, the top left first."""
 
     image: Pixels
     box: Box
     across: float
     angle: float = 0.0
+    quad: NDArray[np.float32] | None = None
 
 
 def cut_out(page: Pixels, quads: Quads, boxes: Sequence[Box], skew: float) -> list[list[Cut]]:
@@ -71,8 +72,8 @@ def _directions(quad: NDArray[np.float32], skew: float) -> list[int]:
 def _cut(page: Pixels, quad: NDArray[np.float32], box: Box, skew: float) -> Cut:
     angle = (angle_of(quad) - skew + 180) % 360 - 180
     if abs(angle) <= MAX_SKEW:
-        return Cut(crop(page, quad), box, box.height)
-    return Cut(crop(page, quad), box, float(np.linalg.norm(quad[3] - quad[0])), angle)
+        return Cut(crop(page, quad), box, box.height, quad=quad)
+    return Cut(crop(page, quad), box, float(np.linalg.norm(quad[3] - quad[0])), angle, quad)
 
 
 def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:

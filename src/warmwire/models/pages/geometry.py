@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.layout.page import Box
+from warmwire.layout.runs import Run
 
 Pixels = NDArray[np.uint8]
 Quads = NDArray[np.float32]
@@ -49,7 +50,21 @@ class Frame:
         corners = np.array(
             [[box.left, box.top], [box.right, box.top], [box.right, box.bottom], [box.left, box.bottom]], np.float32
         )
-        points = _rotate(corners, self.skew, self.width / 2, self.height / 2)
+        points = self._as_it_came(_rotate(corners, self.skew, self.width / 2, self.height / 2))
+        (left, top), (right, bottom) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        return Box(left, top, right, bottom)
+
+    def run_as_it_came(self, run: Run) -> Run:
+        """A line of the upright page, likewise."""
+
+        def move(x: float, y: float) -> tuple[float, float]:
+            ((x, y),) = self._as_it_came(np.array([[x, y]], np.float32)).tolist()
+            return x, y
+
+        return run.moved(move)
+
+    def _as_it_came(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Points (n, 2) of the upright page."""
         x, y = points[:, 0], points[:, 1]
         if self.turn == 90:
             x, y = self.height - y, x
@@ -57,7 +72,7 @@ class Frame:
             x, y = self.width - x, self.height - y
         elif self.turn == 270:
             x, y = y, self.width - x
-        return Box(float(x.min()), float(y.min()), float(x.max()), float(y.max()))
+        return np.stack([x, y], axis=1)
 
 
 def _rotate(points: NDArray[np.float32], degrees: float, x: float, y: float) -> NDArray[np.float32]:

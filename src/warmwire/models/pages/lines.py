@@ -9,6 +9,7 @@ from statistics import median
 
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
+from warmwire.layout.runs import Run
 from warmwire.models.pages.cuts import Cut
 from warmwire.models.pages.engines import Pixels, Reading
 from warmwire.models.pages.ink import Ink, alone, measure
@@ -17,6 +18,7 @@ from warmwire.models.pages.shade import evened
 from warmwire.models.pages.signs import corrected
 from warmwire.models.pages.stature import sizes_of
 from warmwire.models.pages.strokes import Mark
+from warmwire.models.pages.words import MARGIN, run_of
 
 SURE = 0.9
 """A line that is more legible is read in no other direction."""
@@ -32,6 +34,8 @@ ITALIC = 0.09
 """Letters that lean so much more than the page's usual ones are italic: half of what italics lean."""
 MAX_LEAN = 0.08
 """A page whose usual letters lean more is in italics."""
+ASCENT, DESCENT = 0.8, 0.2
+"""The room a font takes above and below its baseline, in units of its size."""
 RISE, FALL = 0.73, 0.21
 """How far the letters of most fonts reach above and below the baseline, in units of the size."""
 LOOSE = 0.72
@@ -74,6 +78,13 @@ class _Seen:
     @property
     def legibility(self) -> float:
         return legibility(self.reading, self.ink)
+
+    def run(self, size: float) -> Run | None:
+        """Where the words of a line in a font of `size` stand, in the room that the font takes about the baseline."""
+        base, high = self.ink.stature.baseline, self.cut.image.shape[0]
+        em = size / self.scale
+        room = (MARGIN, 1 - MARGIN) if base is None else ((base - ASCENT * em) / high, (base + DESCENT * em) / high)
+        return run_of(self.cut.quad, self.cut.image, self.reading, room)
 
     @property
     def is_text(self) -> bool:
@@ -149,6 +160,7 @@ def _lines(seen: Sequence[_Seen]) -> list[Line]:
             weight > BOLD * usual if weight else None,
             italic=None if line.ink.slant is None else line.ink.slant > upright + ITALIC,
             angle=line.cut.angle,
+            run=line.run(size),
         )
         for line, text, size, weight in zip(seen, texts, sizes, weights, strict=True)
     ]

@@ -21,6 +21,7 @@ import numpy as np
 from warmwire.layout.doctags import write_elements
 from warmwire.layout.looks import looks_of
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.runs import report_runs
 from warmwire.layout.structure import structure
 from warmwire.layout.tables import Found
 from warmwire.models.base import Report
@@ -86,7 +87,8 @@ class PageReader:
         (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, how many more lines were seen that are
         in a script the recogniser does not know or too poor to read; none of their letters are given. `elements` has
         what DocTags cannot carry, for each element in order: size in pixels, bold, italic, confidence (see `looks`).
-        `skipped` names the stages of the layout that failed, where some did.
+        `skipped` names the stages of the layout that failed, where some did. `words`
+        says where every word stands (see `runs`).
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
@@ -181,6 +183,7 @@ class Sight:
             "lines": len(self.lines),
             "unread": self.unread,
             "elements": looks_of(sent),
+            "words": report_runs(self.frame.run_as_it_came(line.run) for line in self.lines if line.run is not None),
         }
 
 

@@ -1,0 +1,136 @@
+"""Where the results of `warmwire ocr` go: to files beside each other, or to stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from warmwire.client import InputError, UsageError, WarmwireError
+from warmwire.documents.formats import BINARY, JOINED, SUFFIX, Format, format_of, known_suffix
+from warmwire.documents.output.save import render, write_file
+from warmwire.documents.record import Reading
+from warmwire.documents.source import Source
+
+STDOUT: Final = "-"
+
+
+def formats_wanted(spec: str, output: str, *, several: bool) -> list[Format]:
+    """The formats that `--format` names, or that the suffix of the one file to write asks for; else Markdown.
+
+    Raises UsageError for what is no format.
+    """
+    if not spec:
+        path = Path(output)
+        plain = not (several or output == STDOUT or output.endswith(os.sep) or path.is_dir() or not path.suffix)
+        special = path.exists() and not path.is_file()  # a device or a pipe takes anything
+        return [format_of(path)] if plain and not special else [Format.MD]
+    words = [word.strip().lower() for word in spec.split(",")]
+    for word in words:
+        if word not in set(Format):
+            raise UsageError(f"--format {spec}: there is no format {word!r}; there are {', '.join(Format)}")
+    return [Format(word) for word in dict.fromkeys(words)]
+
+
+class Targets:
+    """Where each file's results go.
+
+    Raises UsageError for an output that cannot hold what is asked for: an existing file for several results, an
+    input of the same call, several results of a kind that cannot follow each other on stdout.
+    """
+
+    def __init__(self, files: Sequence[str], output: str, forms: Sequence[Format]) -> None:
+        self.forms = list(forms)
+        self._between = b""
+        self._paths: dict[str, Path | None] = dict.fromkeys(files)
+        if output == STDOUT:
+            self._check_stdout(files)
+            return
+        try:
+            self._place(files, output)
+        except OSError as error:
+            raise InputError(f"{output}: cannot be written ({error.strerror or error})") from None
+
+    def _check_stdout(self, files: Sequence[str]) -> None:
+        if len(self.forms) > 1:
+            raise UsageError(f"{' and '.join(self.forms)} cannot share stdout; give a file or a directory with -o")
+        (form,) = self.forms
+        if len(files) > 1 and form not in JOINED:
+            raise UsageError(f"several files as {form} cannot share stdout; give a directory with -o")
+        if form in BINARY and sys.stdout.isatty():
+            raise UsageError(f"{form} is not for a terminal; give a file with -o")
+
+    def _place(self, files: Sequence[str], output: str) -> None:
+        """Find each file's path: of its result, or where there are several, of what their suffixes are put to."""
+        out = Path(output)
+        if len(files) == 1 and not out.is_dir() and not output.endswith(os.sep):
+            self._paths = {files[0]: out}
+        else:
+            if out.exists() and not out.is_dir():
+                raise UsageError(f"{output} is a file; the results of {len(files)} files need a directory")
+            suffix = SUFFIX[self.forms[0]]
+            self._paths = {file: out / (name + suffix) for file, name in _names(files).items()}
+        for path in (self._path(path, form) for path in self._paths.values() if path for form in self.forms):
+            if any(file != STDOUT and _same(path, file) for file in files):
+                raise UsageError(f"{path} is an input; writing the result there would destroy it")
+
+    def _path(self, path: Path, form: Format) -> Path:
+        """One result's path: what was asked for, with the suffix of its format where there are several."""
+        return path if len(self.forms) == 1 else _with_suffix(path, SUFFIX[form])
+
+    def write(self, file: str, reading: Reading, source: Source, *, force: bool = False) -> list[Path]:
+        """Write a file's results: to stdout, or to new files that take their names when they are whole; returns these.
+
+        Nothing is written for a format that has nothing to say. Raises InputError.
+        """
+        written = []
+        for form in self.forms:
+            parts = render(reading, form, source, force=force)
+            path = self._paths[file]
+            for suffix, data in parts.items():
+                if path is None:
+                    print_out(self._between + data)
+                    self._between = b"\n"
+                else:
+                    place = self._path(path, form) if len(parts) == 1 else _with_suffix(path, suffix)
+                    write_file(place, data)
+                    written.append(place)
+        return written
+
+
+def print_out(data: bytes) -> None:
+    """Write to stdout. Raises WarmwireError where that takes nothing: what goes there is for all files of the call."""
+    try:
+        typer.echo(data, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WarmwireError(f"standard output cannot be written ({error.strerror or error})") from None
+
+
+def _with_suffix(path: Path, suffix: str) -> Path:
+    """`path` with another suffix in place of a format's; any other end of its name is part of that."""
+    stem = path.stem if known_suffix(path) else path.name
+    return path.with_name(stem + suffix)
+
+
+def _names(files: Sequence[str]) -> dict[str, str]:
+    """A file name for each input's results: its stem, or its whole name where two inputs share one."""
+    stems = {file: "stdin" if file == STDOUT else Path(file).stem for file in files}
+    often = Counter(stems.values())
+    names = {file: stem if often[stem] == 1 else Path(file).name for file, stem in stems.items()}
+    if len(set(names.values())) < len(names):
+        raise UsageError("two inputs have the same name, so their results would too; read them in two calls")
+    return names
+
+
+def _same(path: Path, file: str) -> bool:
+    try:
+        return path.samefile(file)
+    except OSError:
+        return False

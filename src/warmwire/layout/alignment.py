@@ -8,7 +8,7 @@ labels ("Date:") beside their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +21,10 @@ from warmwire.layout.tables import Found, Slot, build
 
 MIN_GAP = 0.7
 """Narrowest white between two columns, in units of the body size."""
+MAX_CUTS = 40
+"""Most places tried for the end of one table and the beginning of the next."""
+MAX_ENDS = 10
+"""Most beginnings, and most ends, of a table within others that are tried."""
 BASELINE = 0.15
 """From row to row the second cell's middle moves against the first's by less, in units of the height, three times in
 four: in 40 tables, scanned ones too, by 0.11 at most, and by 0.18 or more where two texts stand side by side."""
@@ -44,18 +48,28 @@ class _Row:
 def aligned_table(
     lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
 ) -> Found | None:
-    """The first table among `lines`, or None.
+    """The first table among `lines`, or None; see `aligned_tables`."""
+    return next(_tables(lines, size, obstacles, seen), None)
+
+
+def aligned_tables(
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
+) -> list[Found]:
+    """The tables among `lines`, from top to bottom.
 
     `size` is the body size, `obstacles` are boxes a table cannot go over, `seen` where a layout model saw tables.
     """
+    return list(_tables(lines, size, obstacles, seen))
+
+
+def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: Sequence[Box]) -> Iterator[Found]:
     rows = [_row(row, size) for row in rows_of(lines)]
     for group in _groups(rows, size, obstacles):
         for alike in _alike(group, size):
             edges = _column_edges(alike, size)
             part = _without_crossings(alike, edges)
             if len(part) >= 2 and _is_table(part, edges, seen):
-                return _build(_merge_wrapped(part, edges, size), edges)
-    return None
+                yield _build(_merge_wrapped(part, edges, size), edges)
 
 
 def _row(runs: Sequence[Line], size: float) -> _Row:
@@ -150,7 +164,7 @@ def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
     if few > 1:
         return _alike(_trimmed(group[:few]), size) + _alike(group[few:], size)
     whole = len(_column_edges(group, size))
-    cuts = range(2, len(group) - 1)
+    cuts = _changes(group)
     rests = [(len(_column_edges(group[cut:], size)), -cut) for cut in cuts if _wide(group[cut:]) > 2]
     heads = [(len(_column_edges(group[:cut], size)), cut) for cut in cuts if _wide(group[:cut]) > 2]
     inner = _inner(group, size, max([whole, *(count for count, _ in (*rests, *heads))]))
@@ -175,11 +189,20 @@ def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
     return [part for half in (_trimmed(group[:cut]), _trimmed(group[cut:])) if half for part in _alike(half, size)]
 
 
+def _changes(group: Sequence[_Row]) -> list[int]:
+    """Where a group may be cut: in short ones anywhere, in long ones where the number of cells changes most."""
+    places = range(2, len(group) - 1)
+    if len(places) <= MAX_CUTS:
+        return list(places)
+    counts = [len(row.cells) for row in group]
+    return sorted(sorted(places, key=lambda i: -abs(counts[i] - counts[i - 1]))[:MAX_CUTS])
+
+
 def _inner(group: list[_Row], size: float, count: int) -> tuple[int, int] | None:
     """The rows, as start and end, of a table with more than `count` gaps that stands between two others of fewer."""
     steps = [len(below.cells) - len(above.cells) for above, below in pairwise(group)]
-    starts = [i + 1 for i, step in enumerate(steps) if step > 1]
-    ends = [i + 1 for i, step in enumerate(steps) if step < -1]
+    starts = sorted((i + 1 for i, step in enumerate(steps) if step > 1), key=lambda i: -steps[i - 1])[:MAX_ENDS]
+    ends = sorted((i + 1 for i, step in enumerate(steps) if step < -1), key=lambda i: steps[i - 1])[:MAX_ENDS]
     found = [
         (len(_column_edges(group[start:end], size)), end - start, start)
         for start in starts

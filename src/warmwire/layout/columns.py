@@ -8,12 +8,13 @@ what remains is one column.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from warmwire.layout.alignment import aligned_table
+import numpy as np
+
+from warmwire.layout.alignment import aligned_tables
 from warmwire.layout.page import Box, Element, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, reads_on, same_row, size_of
 
@@ -22,6 +23,9 @@ Item = Line | Element
 
 MIN_GUTTER = 0.8
 """Narrowest gutter, in units of the body size."""
+
+MAX_ROUNDS = 4
+"""Tables are looked for anew among what tables leave, so often at most: two that stand side by side take two."""
 
 
 def box_of(item: Item) -> Box:
@@ -39,27 +43,38 @@ class _Gutter:
     below: list[Item]
 
 
+@dataclass(slots=True)
+class _Effort:
+    """What may still be looked at: a page made to be endless is cut no further when it is used up."""
+
+    left: int = 3_000_000
+
+
 def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: Sequence[Box] = ()) -> list[list[Item]]:
     """Columns in reading order, each from top to bottom.
 
     Tables without rules are found on the way, before a gutter could part their columns, and stand as elements.
-    `size` is the page's body size, `seen` are the boxes where a layout model saw tables,
-    `bars` level rules, which no gutter goes through.
+    `size` is the page's body size, `seen` are the boxes where a layout model saw tables, `bars` level rules, which no
+    gutter goes through.
     """
-    gutter = _best(
-        [gutter for gutter in _gutters(items, size, bars) if _is_text(gutter.left) and _is_text(gutter.right)]
-    )
-    if gutter is None:  # else two columns of text are parted, and no table goes over both
-        items = _with_tables(items, size, seen)
-        gutter = _best(_gutters(items, size, bars))
-    if gutter is not None:
-        parts = (gutter.above, gutter.left, gutter.right, gutter.below)
-        return [column for part in parts for column in columns(part, size, seen, bars)]
-    return [sorted(items, key=lambda item: box_of(item).centre[1])] if items else []
-
-
-def _best(gutters: Sequence[_Gutter]) -> _Gutter | None:
-    return max(gutters, key=lambda gutter: gutter.score, default=None)
+    effort = _Effort()
+    found: list[list[Item]] = []
+    parts = [list(items)]
+    while parts:
+        part = parts.pop()
+        gutter, text = _best_gutters(part, size, bars, effort)
+        if text is not None:  # two columns of text are parted, and no table goes over both
+            gutter = text
+        else:
+            count = len(part)
+            part = _with_tables(part, size, seen)
+            if len(part) < count:
+                gutter, _ = _best_gutters(part, size, bars, effort)
+        if gutter is not None:
+            parts += [half for half in (gutter.below, gutter.right, gutter.left, gutter.above) if half]
+        elif part:
+            found.append(sorted(part, key=lambda item: box_of(item).centre[1]))
+    return found
 
 
 def _is_text(items: Sequence[Item]) -> bool:
@@ -78,51 +93,77 @@ def _is_text(items: Sequence[Item]) -> bool:
 def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> list[Item]:
     """`items` with the lines of each aligned table replaced by the table."""
     items = list(items)
-    while True:
+    for _ in range(MAX_ROUNDS):
         obstacles = [box_of(item) for item in items if isinstance(item, Element)]
-        found = aligned_table([item for item in items if isinstance(item, Line)], size, obstacles, seen)
-        if found is None:
-            return items
-        used = {id(line) for line in found.used}
-        items = [*(item for item in items if id(item) not in used), found.element]
+        tables = aligned_tables([item for item in items if isinstance(item, Line)], size, obstacles, seen)
+        if not tables:
+            break
+        used = {id(line) for found in tables for line in found.used}
+        items = [*(item for item in items if id(item) not in used), *(found.element for found in tables)]
+    return items
 
 
-def _gutters(items: Sequence[Item], size: float, bars: Sequence[Box]) -> list[_Gutter]:
+def _best_gutters(
+    items: Sequence[Item], size: float, bars: Sequence[Box], effort: _Effort
+) -> tuple[_Gutter | None, _Gutter | None]:
+    """The best gutter, and the best one between two columns of text.
+
+    Stretches are looked at from the one that promises most, until none can be better than what was found.
+    """
     ordered = sorted(items, key=lambda item: box_of(item).centre[1])
-    found: list[_Gutter] = []
-    edge = float("-inf")
-    for left in sorted(box_of(item).left for item in ordered):
-        if left - edge > 0.3 * size:  # edges closer than that belong to one column
-            edge = left
-            found += _gutters_at(ordered, edge - 0.1 * size, size, bars)
-    return found
+    best: _Gutter | None = None
+    text: _Gutter | None = None
+    for promise, start, end, x in sorted(_stretches(ordered, size, bars, effort), reverse=True):
+        if (text is not None and text.score >= promise) or effort.left <= 0:
+            break
+        effort.left -= 10 * (end - start)
+        gutter = _gutter(ordered, start, end, x, size)
+        if gutter is not None and (best is None or gutter.score > best.score):
+            best = gutter
+        if gutter is not None and (text is None or gutter.score > text.score):
+            text = gutter if _is_text(gutter.left) and _is_text(gutter.right) else text
+    return best, text
 
 
-def _gutters_at(ordered: list[Item], x: float, size: float, bars: Sequence[Box]) -> list[_Gutter]:
-    """Gutters that end at `x`: one for each stretch of the page that nothing crosses there."""
+def _stretches(
+    ordered: Sequence[Item], size: float, bars: Sequence[Box], effort: _Effort
+) -> list[tuple[float, int, int, float]]:
+    """Where gutters may be: the most each may score, its first item and the one after its last, and its right end.
+
+    One for each stretch of the page that nothing crosses, left of each edge that items begin at.
+    """
+    if len(ordered) < 3:
+        return []
+    boxes = np.array([(box.left, box.top, box.right, box.bottom) for box in map(box_of, ordered)])
+    middles = (boxes[:, 1] + boxes[:, 3]) / 2
     found = []
-    start = 0
-    strip = x - MIN_GUTTER * size  # what reaches into the narrowest gutter bounds it as well
-    stops = [(i, i + 1) for i, item in enumerate(ordered) if box_of(item).left < x and box_of(item).right > strip]
-    for bar in bars:
-        if bar.left < strip - 3 * size and bar.right > x + 3 * size:
-            place = bisect_left(ordered, bar.centre[1], key=lambda item: box_of(item).centre[1])
-            stops.append((place, place))
-    for end, following in sorted([*stops, (len(ordered), len(ordered))]):
-        if end - start >= 3:
-            gutter = _gutter(ordered[:start], ordered[start:end], ordered[end:], x, size)
-            if gutter is not None:
-                found.append(gutter)
-        start = following
+    edge = float("-inf")
+    for left in np.sort(boxes[:, 0]).tolist():
+        if left - edge <= 0.3 * size or effort.left <= 0:  # edges closer than that belong to one column
+            continue
+        edge = left
+        effort.left -= len(ordered)
+        x = edge - 0.1 * size
+        strip = x - MIN_GUTTER * size  # what reaches into the narrowest gutter bounds it as well
+        crossing = np.flatnonzero((boxes[:, 0] < x) & (boxes[:, 2] > strip)).tolist()
+        stops = [(i, i + 1) for i in crossing]
+        crossed = [bar.centre[1] for bar in bars if bar.left < strip - 3 * size and bar.right > x + 3 * size]
+        stops += [(place, place) for place in np.searchsorted(middles, crossed).tolist()]
+        start = 0
+        for end, following in [*sorted(stops), (len(ordered), len(ordered))]:
+            if end - start >= 3:
+                height = float(boxes[start:end, 3].max() - boxes[start:end, 1].min())
+                found.append((4 * size * height, start, end, x))
+            start = max(start, following)
     return found
 
 
-def _gutter(above: list[Item], stretch: list[Item], below: list[Item], x: float, size: float) -> _Gutter | None:
-    left = [item for item in stretch if box_of(item).right <= x]
-    right = [item for item in stretch if box_of(item).left >= x]
+def _gutter(ordered: Sequence[Item], start: int, end: int, x: float, size: float) -> _Gutter | None:
+    left = [item for item in ordered[start:end] if box_of(item).right <= x]
+    right = [item for item in ordered[start:end] if box_of(item).left >= x]
     if len(left) + len(right) < 3 or not left or not right:
         return None
-    above, below = list(above), list(below)
+    above, below = list(ordered[:start]), list(ordered[end:])
     _yield_opening(above, left, right, size)
     if not left or not right:
         return None

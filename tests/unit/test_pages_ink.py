@@ -12,6 +12,7 @@ cv2 = pytest.importorskip("cv2")
 
 from warmwire.models.pages.cuts import crop, split_at_rules  # noqa: E402
 from warmwire.models.pages.ink import Ink, measure  # noqa: E402
+from warmwire.models.pages.lines import bold_from  # noqa: E402
 from warmwire.models.pages.stature import sizes_of  # noqa: E402
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn, mark_of  # noqa: E402
 
@@ -123,6 +124,16 @@ def test_what_hangs_in_from_the_line_above_is_not_measured() -> None:
     assert measure(tight, "Hamburg", places).top == measure(plain, "Hamburg", places).top
 
 
+@pytest.mark.parametrize("bold", [1.18, 1.3])
+def test_bold_is_told_by_the_pages_own_weights(bold: float) -> None:
+    rng = np.random.default_rng(3)
+    usual, strong = 0.1 * rng.normal(1, 0.015, 300), 0.1 * bold * rng.normal(1, 0.015, 40)
+    bound = bold_from([*usual, *strong])
+    assert usual.max() < bound < strong.min()
+    assert bold_from(usual.tolist()) > usual.max()
+    assert bold_from([]) == 0.0
+
+
 def test_slanted_letters_lean() -> None:
     image = _page(60, 400)
     _text(image, "Hillbill", 20, 42)
@@ -154,11 +165,16 @@ def test_ink_far_from_every_letter_read_is_unread() -> None:
 def test_a_line_through_a_rule_is_two_cells() -> None:
     quads = np.array([[[10, 10], [210, 10], [210, 30], [10, 30]]], np.float32)
     rule = Box(100, 0, 102, 100)
-    parts, places = split_at_rules(quads, [Box(10, 10, 210, 30)], [rule])
+    ink = np.zeros((120, 240), np.uint8)
+    parts, places = split_at_rules(quads, [Box(10, 10, 210, 30)], [rule], ink)
     assert [(box.left, box.right) for box in places] == [(10, 101), (101, 210)]
     assert parts[0][1][0] == parts[1][0][0] == 101
     short = Box(100, 8, 102, 32)  # the stem of a letter
-    assert len(split_at_rules(quads, [Box(10, 10, 210, 30)], [short])[1]) == 1
+    assert len(split_at_rules(quads, [Box(10, 10, 210, 30)], [short], ink)[1]) == 1
+    border = Box(100, 2, 102, 40)  # of one cell
+    assert len(split_at_rules(quads, [Box(10, 10, 210, 30)], [border], ink)[1]) == 2
+    ink[10:30, 104:110] = 255  # a letter
+    assert len(split_at_rules(quads, [Box(10, 10, 210, 30)], [border], ink)[1]) == 1
 
 
 def test_crops_are_as_high_as_the_recogniser_wants() -> None:

@@ -29,6 +29,10 @@ DOUBTFUL = 1.5
 """What is so many times higher than wide may."""
 LEANING = 2.5
 """So much longer than high, a line shows the angle it lies at."""
+BORDER = 3.0
+"""A rule so many times higher than a line is the border of several cells."""
+PADDING = 0.2
+"""White to each side of the border of one cell, in units of the line's box."""
 GAP = 0.6
 """White within a line that may be a gutter, in units of its box's height; a word space has 0.25."""
 WINDOW = 12
@@ -94,7 +98,7 @@ def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
     return np.asarray(warped, np.uint8)
 
 
-def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box]) -> tuple[Quads, list[Box]]:
+def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box], ink: Ink) -> tuple[Quads, list[Box]]:
     """Cut lines where an upright rule passes through them: two cells of a table found as one line."""
     uprights = [rule for rule in rules if rule.height > rule.width]
     return _split(
@@ -108,10 +112,20 @@ def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box]) -> 
                 and rule.top <= box.top + 0.3 * box.height
                 and rule.bottom >= box.bottom - 0.3 * box.height
                 and rule.height > 1.4 * box.height  # else it may be the stem of a large letter
+                and (rule.height > BORDER * box.height or _stands_alone(rule, box, ink))
             )
             for box in boxes
         ],
     )
+
+
+def _stands_alone(rule: Box, box: Box, ink: Ink) -> bool:
+    """Whether a line has white to both sides of a rule through it, as cells have and a stain's edge has not."""
+    white = max(1, round(PADDING * box.height))
+    rows = slice(max(0, round(box.top + 0.2 * box.height)), max(0, round(box.bottom - 0.2 * box.height)))
+    left, right = max(0, round(rule.left) - 1), round(rule.right) + 1
+    before, after = ink[rows, max(0, left - white) : left], ink[rows, right : right + white]
+    return not before.any() and not after.any()
 
 
 def split_at_gutters(quads: Quads, boxes: Sequence[Box], ink: Ink) -> tuple[Quads, list[Box]]:

@@ -119,7 +119,7 @@ class PageReader:
         rules = find_rules(ink, _size(boxes))
         if cancelled.is_set():
             return None
-        quads, boxes = split_at_gutters(*split_at_rules(quads, boxes, rules), ink)
+        quads, boxes = split_at_gutters(*split_at_rules(quads, boxes, rules, ink), ink)
         drawn = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
         pictures = [region.box for region in drawn if region.kind is RegionKind.FIGURE]
         rest = rest_of(ink, straight, boxes, [*rules, *pictures], _size(boxes))

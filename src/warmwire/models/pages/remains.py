@@ -21,6 +21,8 @@ SPECK = 0.15
 """Ink that is smaller both ways is dirt or a dot, in units of the body size."""
 DRAWN = 5.0
 """Ink that is larger in one piece is a drawing, and so is what lies in its box; a drop cap has 3 to 4."""
+EDGE = 0.4
+"""What is nearer to the edge of the picture is the edge of the paper."""
 JOIN = 0.5
 """Pieces of ink nearer to each other on a row are one group."""
 DARK = 0.5
@@ -113,6 +115,10 @@ def _left(
     large[0] = False
     keep = ~large & (longest >= SPECK * size) & (darkest <= dark)
     keep[0] = False
+    height, width = ink.shape
+    margin = EDGE * size
+    keep &= (pieces[:, 0] > margin) & (pieces[:, 1] > margin)
+    keep &= (pieces[:, 2] < width - margin) & (pieces[:, 3] < height - margin)
     for left_, top, right, bottom in pieces[large].tolist():
         inside = (pieces[:, 0] >= left_) & (pieces[:, 1] >= top) & (pieces[:, 2] <= right) & (pieces[:, 3] <= bottom)
         keep &= ~inside

@@ -30,7 +30,9 @@ a sixth."""
 BARE = 1.12
 """A small letter with a sign above it stands at least 1.3 times as high as one without."""
 BLUR = 0.5
-"""Error of one letter's height, in pixels of the line's picture."""
+"""Error of one letter's height, in pixels of the line's picture ..."""
+PIXEL = 0.4
+"""... and what remains with many, in pixels of the page: where the baseline lies between them."""
 
 
 class Group(StrEnum):
@@ -168,7 +170,7 @@ def sizes_of(statures: Sequence[Stature], scales: Sequence[float]) -> list[float
         weights = [count * ratios[group] for group, (_, count) in stature.heights.items()]
         counts[i] = sum(count for _, count in stature.heights.values())
         capitals[i] = np.average(values, weights=weights) * scale
-        errors[i] = BLUR * scale / np.sqrt(counts[i]) / capitals[i]
+        errors[i] = np.hypot(BLUR * scale / np.sqrt(counts[i]), PIXEL) / capitals[i]
     return [float(size) / CAPITAL_EM for size in _agreed(capitals, counts, errors)]
 
 

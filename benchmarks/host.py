@@ -10,6 +10,8 @@ between two deltas tells more: what a host costs, it costs with each of them. Wh
 not depend on the model, so that is measured with answers of one token to a prompt of one word, where the model's own
 time, and its noise, is least.
 
+After that comes what a crowd costs, from `crowd.py` beside this file.
+
 Without --model it is a language model of 270 million parameters, where its package is installed, else a made file that
 is large enough to be as slow as a small model and says the same two words for ever.
 """
@@ -32,6 +34,8 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
+
+import crowd
 
 from warmwire.client import Client, Message, Request, text_block
 from warmwire.models.base import Model
@@ -164,6 +168,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     result = measure(args.model, args.threads, args.pairs, args.tokens, args.firsts)
+    result |= (crowded := crowd.measure(2000, 200))
     if args.json:
         print(json.dumps(result))
         return
@@ -178,6 +183,7 @@ def main() -> None:
         ("until the first, ms", "bare_first_ms", "host_first_ms", "added_ms_median", MAX_ADDED_MS),
     ):
         print(f"{name:24}{result[one]:10.2f}{result[other]:10.2f}{result[both]:10.3f}   (goal {goal:.2f})")
+    crowd.show(crowded)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
-from tests.support import COMMAND, kill
+from tests.support import COMMAND, PATIENCE, kill
 from warmwire.cli.ocr_run import Job
 from warmwire.cli.ocr_targets import Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
@@ -187,8 +187,8 @@ def server() -> Iterator[FakeServer]:
 
 
 @contextlib.contextmanager
-def engines(server: FakeServer, jobs: int | None = None) -> Iterator[Engines]:
-    made = Engines(None, f"openai:{server.url}#m", jobs)
+def engines(server: FakeServer, jobs: int | None = None, page_timeout: float | None = None) -> Iterator[Engines]:
+    made = Engines(None, f"openai:{server.url}#m", jobs, page_timeout)
     try:
         yield made
     finally:
@@ -231,6 +231,18 @@ def test_a_worker_that_dies_costs_its_page(server: FakeServer) -> None:
         reading = _read(made, [2, 3])
     assert [page.record.status for page in reading.pages] == [Status.FAILED, Status.OK]
     assert "died" in reading.pages[0].record.error
+
+
+def test_a_page_that_the_model_hangs_on_is_given_up(server: FakeServer) -> None:
+    def hang(exchange: Exchange) -> None:
+        server.chat(lambda x: x.events(say("Words of a page")))
+        exchange.wait_for_close(PATIENCE)
+
+    server.chat(hang)
+    with engines(server, page_timeout=3) as made:
+        reading = _read(made, [2, 3])
+    assert [page.record.status for page in reading.pages] == [Status.FAILED, Status.OK]
+    assert "was not answered within 3 s" in reading.pages[0].record.error
 
 
 def test_a_model_in_a_loop_is_cut_off(server: FakeServer) -> None:

@@ -18,7 +18,7 @@ from statistics import median_low
 from typing import Final
 
 from warmwire.documents.numbering import Numbering, numberings
-from warmwire.documents.outline import depths
+from warmwire.documents.outline import Bookmark, depths, same_text
 from warmwire.documents.record import Reading, ReadPage, Route
 from warmwire.layout.page import Element, Kind
 
@@ -65,13 +65,31 @@ class _Head:
 def set_levels(reading: Reading) -> None:
     """Tell headings, and give each its level."""
     _correct(reading.pages)
+    _take_named(reading.pages)
     _keep_one_title(reading.pages)
     heads = list(_heads(reading.pages))
     ranks = _levels(heads)
-    outlined = depths(reading.outline, [(head.page, head.element.text) for head in heads])
+    places = [(head.page, head.element.text) for head in heads]
+    outlined = depths(_named(reading.pages), places)
+    if not any(outlined):
+        outlined = depths(reading.outline, places)
     ranks = _as_outlined(heads, ranks, outlined)
     for head, outline in zip(heads, outlined, strict=True):
         head.element.level = min(outline or ranks[head.rank], DEEPEST)
+
+
+def _named(pages: Sequence[ReadPage]) -> list[Bookmark]:
+    """The headings that the pages themselves name, as an outline."""
+    return [Bookmark(level, text, page.record.page) for page in pages for level, text in page.headings]
+
+
+def _take_named(pages: Sequence[ReadPage]) -> None:
+    """Make headings of paragraphs that the file itself calls so."""
+    for page in pages:
+        names = {same_text(text) for _, text in page.headings}
+        for element in page.elements:
+            if element.kind is Kind.TEXT and names and same_text(element.text) in names:
+                element.kind = Kind.HEADING
 
 
 def _keep_one_title(pages: Sequence[ReadPage]) -> None:

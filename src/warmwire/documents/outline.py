@@ -84,10 +84,15 @@ def depths(outline: Sequence[Bookmark], headings: Sequence[tuple[int, str]]) -> 
     return [ranks.get(depth, 0) for depth in found]
 
 
+def same_text(text: str) -> str:
+    """What two writings of one text have in common: its letters and figures."""
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
 def _keys(title: str) -> Iterator[str]:
-    """How a title is compared: letters and figures only, with and without its number."""
-    whole = re.sub(r"[\W_]+", "", title).casefold()
-    bare = re.sub(r"[\W_]+", "", re.sub(r"^\W*(?:\d+(?:\.\d+)*|[A-Z]|[IVXLC]+)[.):\s]\s*", "", title)).casefold()
+    """How a title is compared: with and without its number."""
+    whole = same_text(title)
+    bare = same_text(re.sub(r"^\W*(?:\d+(?:\.\d+)*|[A-Z]|[IVXLC]+)[.):\s]\s*", "", title))
     if whole:
         yield whole
     if len(bare) > 3 and bare != whole:

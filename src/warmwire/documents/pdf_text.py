@@ -15,6 +15,7 @@ from warmwire.documents.pdf_objects import Drawn, covers_page, drawings, is_pain
 from warmwire.documents.prints import is_print
 from warmwire.documents.quality import text_quality
 from warmwire.documents.source import PageText
+from warmwire.documents.tagged import tagged_headings
 from warmwire.layout.page import Box
 
 _SMALLEST_FIGURE: Final = 0.005  # of the page
@@ -28,6 +29,7 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageTe
     textpage = page.get_textpage()
     try:
         chars = CharReader(textpage.raw, drawn).read()
+        headings = tagged_headings(page.raw, textpage.raw)
     finally:
         textpage.close()
     turn = _turn(chars, frame)
@@ -60,6 +62,7 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageTe
         quality=text_quality("\n".join(line.text for line in lines), len(chars.glyphs) + chars.unmapped),
         links=anchor(targets, chars, upright),
         turn=turn,
+        headings=headings,
         blank=drawn.count == 0 and not len(chars),
     )
 

@@ -170,6 +170,7 @@ class Reader:
             prepared.claim = claim
             prepared.image = page.render(self._options.dpi or drawing_dpi(prepared.text.resolution))
         else:
+            read.headings = prepared.text.headings
             read.elements = structure_text(claim.lines if claim else prepared.text.lines, prepared.text, read)
 
     def _finish(self, prepared: _Prepared, engine: Engine | None) -> ReadPage:

@@ -77,14 +77,15 @@ class PageRecord:
 
 @dataclass(slots=True)
 class ReadPage:
-    """A page that was read: its record, the size of its frame, its elements in reading order, and the lines that a
-    model saw, where it says."""
+    """A page that was read: its record, the size of its frame, its elements in reading order, the lines that a model
+    saw, where it says, and the headings that the file itself names, with their levels."""
 
     record: PageRecord
     width: float = 1.0
     height: float = 1.0
     elements: list[Element] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+    headings: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -34,7 +34,8 @@ class PageText:
     `printed` the share under those that look like print on paper. `outlines` counts drawn curves that may be letters.
     `resolution` is that of a scan's pictures in pixels per inch, 0 where the page is none.
     `quality` is how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be turned
-    clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees.
+    clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees, `headings`
+    are those that the file itself names, with their levels.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -49,6 +50,7 @@ class PageText:
     quality: float = 1.0
     links: list[Link] = field(default_factory=list)
     turn: int = 0
+    headings: list[tuple[int, str]] = field(default_factory=list)
     blank: bool = False
 
 

@@ -141,6 +141,29 @@ def digital() -> bytes:
     return pdf.bytes()
 
 
+def tagged() -> bytes:
+    """Headings in the type of the body, named by a structure tree; the second page's tree calls all of it headings."""
+    pdf = Pdf()
+    names = [["H1", "P", "H2", "P"], ["H1", "H1", "H1", "H1"]]
+    first = len(pdf.objects) + 2 * len(names)  # every page and its content stream take an object each
+    for number, tags in enumerate(names):
+        texts = [text(72, 720, f"Harbour matters {number}"), prose(72, 700, 4), text(72, 600, "Lamps"), prose(72, 580, 4)]
+        marked = (f"/{tag} <</MCID {at}>> BDC {one} EMC " for at, (tag, one) in enumerate(zip(tags, texts, strict=True)))
+        pdf.page("".join(marked), more=f"/StructParents {number}")
+    kids: list[list[int]] = []
+    root = first + sum(map(len, names)) + 1
+    for number, tags in enumerate(names):
+        kids.append([
+            pdf.add(f"<</Type/StructElem/S/{tag}/P {root} 0 R/Pg {pdf.pages[number]} 0 R/K {at}>>")
+            for at, tag in enumerate(tags)
+        ])
+    shown = [" ".join(f"{kid} 0 R" for kid in own) for own in kids]
+    parents = " ".join(f"{number} [{own}]" for number, own in enumerate(shown))
+    assert pdf.add(f"<</Type/StructTreeRoot/K [{' '.join(shown)}]/ParentTree <</Nums [{parents}]>>>>") == root
+    pdf.objects[0] = f"<</Type/Catalog/Pages 2 0 R/MarkInfo <</Marked true>>/StructTreeRoot {root} 0 R>>".encode()
+    return pdf.bytes()
+
+
 def frames() -> bytes:
     """One text in four frames: plain, /Rotate 90, a MediaBox that starts at 100,100, and a CropBox."""
     pdf = Pdf()
@@ -489,6 +512,7 @@ def hostile() -> bytes:
 def main() -> None:
     for make in (
         digital,
+        tagged,
         frames,
         routes,
         short,

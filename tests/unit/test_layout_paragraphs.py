@@ -174,10 +174,10 @@ def test_a_heading_may_be_mostly_figures() -> None:
     assert structure(page, WIDTH, HEIGHT)[0].kind in (Kind.TITLE, Kind.HEADING)
 
 
-def test_short_lines_without_a_full_stop_are_one_block() -> None:
+def test_short_lines_without_a_full_stop_are_one_block_of_lines() -> None:
     address = ["Marsh & Dunmore", "64 Quarry Close", "Eastlow E93 2LR"]
     page = [*lines(50, 100, PROSE), *lines(50, 190, address), *lines(50, 260, OTHER)]
-    assert texts(structure(page, WIDTH, HEIGHT))[1] == " ".join(address)
+    assert texts(structure(page, WIDTH, HEIGHT))[1] == "\n".join(address)
 
 
 def test_double_spaced_text_has_paragraphs() -> None:

@@ -142,6 +142,8 @@ class _Classifier:
             kind = Kind.FORMULA
         elif all(line.mono for line in part.lines) and len(part.lines) > 1:
             kind, text = Kind.CODE, code_text(part.lines)
+        elif part.set_in_lines:
+            text = "\n".join(line.text.strip() for line in part.lines)
         element = Element(kind, text, part.box)
         if is_heading:
             element.level = level_of(part, self.size)

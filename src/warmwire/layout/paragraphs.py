@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
@@ -85,6 +85,8 @@ class Paragraph:
     led: bool = False
     """... with dots that lead to it."""
     formula: bool = False
+    early: list[bool] = field(default_factory=list)
+    """Whether each line ended early, where that is known."""
 
     @property
     def box(self) -> Box:
@@ -97,6 +99,12 @@ class Paragraph:
     @property
     def bold(self) -> bool:
         return all(line.bold for line in self.lines)
+
+    @property
+    def set_in_lines(self) -> bool:
+        """Whether its lines are to stay lines, as those of a verse or an address: all ended early, and no word did."""
+        ends = list(zip(self.early, self.lines, strict=False))[:-1]
+        return len(ends) > 0 and all(early and not _BROKEN.search(line.text) for early, line in ends)
 
     @property
     def texts(self) -> list[str]:
@@ -120,9 +128,10 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
         alone = i > 0 and (rows[i - 1].alone or row.alone or (row.entry and column.early[i - 1]))
         if found and not alone and markers[i] is None and not _opens(found[-1], i, column):
             found[-1].lines.append(row.line)
+            found[-1].early.append(column.early[i])
             found[-1].entry, found[-1].led = row.entry, row.led
         else:
-            found.append(Paragraph([row.line], markers[i], row.entry, row.led))
+            found.append(Paragraph([row.line], markers[i], row.entry, row.led, early=[column.early[i]]))
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import typer
 
 from warmwire.client import InputError, UsageError, WarmwireError
-from warmwire.documents.formats import BINARY, JOINED, SUFFIX, Format, format_of, known_suffix
+from warmwire.documents.formats import BINARY, JOINED, SUFFIX, Format, format_of, without_suffix
 from warmwire.documents.output.save import render, write_file
 from warmwire.documents.record import Reading
 from warmwire.documents.source import Source
@@ -114,9 +114,8 @@ def print_out(data: bytes) -> None:
 
 
 def _with_suffix(path: Path, suffix: str) -> Path:
-    """`path` with another suffix in place of a format's; any other end of its name is part of that."""
-    stem = path.stem if known_suffix(path) else path.name
-    return path.with_name(stem + suffix)
+    """`path` with another suffix in place of a format's."""
+    return path.with_name(without_suffix(path.name) + suffix)
 
 
 def _names(files: Sequence[str]) -> dict[str, str]:

@@ -17,6 +17,11 @@ class Format(StrEnum):
     DOCTAGS = "doctags"
     TEXT = "text"
     PDF = "pdf"
+    CSV = "csv"
+    XLSX = "xlsx"
+    CHUNKS = "chunks"
+    HOCR = "hocr"
+    ALTO = "alto"
 
 
 SUFFIX: Final = {
@@ -26,24 +31,33 @@ SUFFIX: Final = {
     Format.DOCTAGS: ".dt",
     Format.TEXT: ".txt",
     Format.PDF: ".pdf",
+    Format.CSV: ".csv",
+    Format.XLSX: ".xlsx",
+    Format.CHUNKS: ".jsonl",
+    Format.HOCR: ".hocr",
+    Format.ALTO: ".alto.xml",
 }
 
 JOINED: Final = (Format.MD, Format.TEXT)
 """What can follow each other in one stream."""
 
-BINARY: Final = (Format.PDF,)
+BINARY: Final = (Format.PDF, Format.XLSX)
 
 _SUFFIXES: Final = {suffix: form for form, suffix in SUFFIX.items()} | {
     ".markdown": Format.MD,
     ".htm": Format.HTML,
     ".doctags": Format.DOCTAGS,
     ".text": Format.TEXT,
+    ".xml": Format.ALTO,
 }
 
 
-def known_suffix(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's suffix is that of a format."""
-    return PurePath(path).suffix.lower() in _SUFFIXES
+def without_suffix(name: str) -> str:
+    """A file's name without the suffix of a format; any other end is part of the name."""
+    for suffix in sorted({*_SUFFIXES, *SUFFIX.values()}, key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from warmwire.client import InputError, replacing, write_all
 from warmwire.documents.export import export
-from warmwire.documents.formats import SUFFIX, Format
+from warmwire.documents.formats import SUFFIX, Format, without_suffix
+from warmwire.documents.output.tables import csv_files, workbook
+from warmwire.documents.pdf import PdfSource
 from warmwire.documents.record import Reading
 from warmwire.documents.source import Source
 
@@ -22,8 +24,31 @@ def render(reading: Reading, form: Format, source: Source, *, force: bool = Fals
         from warmwire.documents.output.pdf import searchable_pdf
 
         return {SUFFIX[form]: searchable_pdf(reading, source, force=force)}
-    text = export(reading, form)
+    if form is Format.CSV:
+        return csv_files(reading)
+    if form is Format.XLSX:
+        book = workbook(reading)
+        return {SUFFIX[form]: book} if book else {}
+    text = _text(reading, form, is_pdf=isinstance(source, PdfSource))
     return {SUFFIX[form]: text.encode(errors="replace")} if text else {}  # a file's name may hold what no text can
+
+
+def _text(reading: Reading, form: Format, *, is_pdf: bool) -> str:
+    match form:
+        case Format.CHUNKS:
+            from warmwire.documents.output.chunks import chunk_lines
+
+            return chunk_lines(reading)
+        case Format.HOCR:
+            from warmwire.documents.output.places import hocr
+
+            return hocr(reading, is_pdf=is_pdf)
+        case Format.ALTO:
+            from warmwire.documents.output.places import alto
+
+            return alto(reading, is_pdf=is_pdf)
+        case _:
+            return export(reading, form)
 
 
 def save(reading: Reading, path: Path, form: Format, open_source: Callable[[], Source]) -> None:
@@ -37,7 +62,7 @@ def save(reading: Reading, path: Path, form: Format, open_source: Callable[[], S
         write_file(path, next(iter(parts.values()), b""))
     else:
         for suffix, data in parts.items():
-            write_file(path.with_name(path.stem + suffix), data)
+            write_file(path.with_name(without_suffix(path.name) + suffix), data)
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -172,3 +172,13 @@ def test_selections(spec: str, pages: list[int]) -> None:
 def test_selections_that_mean_nothing(spec: str) -> None:
     with pytest.raises(UsageError, match="--pages"):
         select_pages(spec, 5)
+
+
+def test_glyphs_without_a_meaning_are_ligatures_where_they_make_words() -> None:
+    text = open_source(str(DATA / "ligatures.pdf")).page(0).text()
+    assert [line.text for line in text.lines[:3]] == [
+        "Confirmed by the first officer of the fifth fleet, he flew in fine style.",
+        "An unfinished definition is no profit",
+        "A sign \ufffd alone, and a word in quotes”",
+    ]
+    assert text.quality > SURE

@@ -9,6 +9,7 @@ from typing import Any, Final
 from warmwire.documents.pdf_chars import Characters, CharReader, Style
 from warmwire.documents.pdf_draw import draw
 from warmwire.documents.pdf_frame import Frame, turn_box
+from warmwire.documents.pdf_ligatures import name_glyphs
 from warmwire.documents.pdf_lines import lines_of
 from warmwire.documents.pdf_links import Target, anchor
 from warmwire.documents.pdf_objects import Drawn, covers_page, drawings, is_painted, paint, walk
@@ -32,6 +33,7 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageTe
         headings = tagged_headings(page.raw, textpage.raw)
     finally:
         textpage.close()
+    name_glyphs(chars)
     turn = _turn(chars, frame)
     upright = frame.turned(turn)
     if turn:

@@ -35,7 +35,7 @@ WORDS = [
 
 def text(x: float, y: float, words: str, size: float = 11, font: str = "F1", more: str = "") -> str:
     """A line of text at a place of user space; `more` are operators before it."""
-    shown = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    shown = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)").replace("\r", r"\r")
     return f"q BT {more} /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({shown}) Tj ET Q\n"
 
 
@@ -316,6 +316,24 @@ def words() -> bytes:
     return pdf.bytes()
 
 
+def ligatures() -> bytes:
+    """Ligatures that the file gives no meaning: codes without names, and a table that calls one a space."""
+    pdf = Pdf()
+    blank = mapping(pdf, {2: " "})
+    face = "/Type/Font/Subtype/Type1/BaseFont/Times-Roman/FirstChar 0/LastChar 122/Encoding"
+    widths = " ".join(["1000"] * 14 + ["1500"] + ["1000"] * 17 + ["250"] + ["500"] * 90)
+    lost = pdf.add(f"<<{face}<</Type/Encoding/Differences[5/g5 12/g12/g13/g14 17/g17]>>/Widths[{widths}]>>")
+    spaced = pdf.add(f"<<{face}<</Type/Encoding/Differences[2/fi]>>/Widths[{widths}]/ToUnicode {blank} 0 R>>")
+    pdf.page(
+        text(72, 700, "Con\x0crmed by the \x0crst o\x0ecer of the \x0cfth \reet, he \rew in \x0cne style.", 12, "F8")
+        + text(72, 680, "An un\x02nished de\x02nition is no pro\x02t", 12, "F9")
+        + text(72, 660, "A sign \x05 alone, and a word in quotes\x11", 12, "F8")
+        + prose(72, 600, 12),
+        resources=pdf.resources.replace("/Font<<", f"/Font<</F8 {lost} 0 R /F9 {spaced} 0 R "),
+    )
+    return pdf.bytes()
+
+
 def watermark() -> bytes:
     """Text under a picture over the whole page that can be seen through."""
     pdf = Pdf()
@@ -521,6 +539,7 @@ def main() -> None:
         downwards,
         nameless,
         words,
+        ligatures,
         watermark,
         columns,
         contents,

@@ -8,6 +8,7 @@ what remains is one column.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -262,8 +263,18 @@ def _reads_across(left: list[Item], right: list[Item]) -> bool:
     values = [item for item in right if isinstance(item, Line)]
     if len(lines) < len(left) or len(values) < len(right):
         return False
-    paired = sum(any(same_row(value.box, line.box) for line in lines) for value in values)
-    if paired < 0.7 * len(values) or median(len(line.text) for line in lines) > 40:
+    if median(len(line.text) for line in lines) > 40 or _paired(values, lines) < 0.7 * len(values):
         return False
     labels = sum(is_label(line.text) for line in lines)
     return labels >= 0.5 * len(lines) or sum(is_value(value.text) for value in values) >= 0.6 * len(values)
+
+
+def _paired(values: Sequence[Line], lines: Sequence[Line]) -> int:
+    """How many of `values` have one of `lines` in their row."""
+    ordered = sorted(lines, key=lambda line: line.box.centre[1])
+    middles = [line.box.centre[1] for line in ordered]
+    count = 0
+    for value in values:
+        place = bisect_left(middles, value.box.centre[1])
+        count += any(same_row(value.box, line.box) for line in ordered[max(0, place - 2) : place + 2])
+    return count

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_value, reads_on, rows_of
 from warmwire.layout.tables import Found, Slot, build
 
 MAX_EDGES = 200
 """Most rows or columns of a lattice; more is a pattern, not a table."""
+MAX_STROKES = 4000
+"""More strokes than that are a drawing; the longest are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +56,25 @@ def grid_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> lis
 
 
 def _touching(rules: Sequence[Box], slack: float) -> list[list[Box]]:
-    """Groups of strokes that touch, largest first."""
-    rules = rules[:4000]
+    """Groups of strokes that touch, largest first; of very many strokes the longest."""
+    if len(rules) > MAX_STROKES:
+        rules = sorted(rules, key=lambda rule: -max(rule.width, rule.height))[:MAX_STROKES]
+    boxes = np.array([(rule.left, rule.top, rule.right, rule.bottom) for rule in rules]).reshape(-1, 4)
+    left = np.arange(len(rules))
     groups: list[list[Box]] = []
-    left = list(rules)
-    while left:
-        group, edge = [], [left.pop()]
+    while len(left):
+        group, edge = [], [int(left[0])]
+        left = left[1:]
         while edge:
             stroke = edge.pop()
-            group.append(stroke)
-            near = [other for other in left if _near(stroke, other, slack)]
-            left = [other for other in left if not _near(stroke, other, slack)]
-            edge += near
+            group.append(rules[stroke])
+            own, others = boxes[stroke], boxes[left]
+            near = ((others[:, :2] - slack <= own[2:]) & (own[:2] - slack <= others[:, 2:])).all(axis=1)
+            if near.any():
+                edge += left[near].tolist()
+                left = left[~near]
         groups.append(group)
     return sorted(groups, key=lambda group: -bounds(group).area)
-
-
-def _near(one: Box, other: Box, slack: float) -> bool:
-    return (
-        one.left - slack <= other.right
-        and other.left - slack <= one.right
-        and one.top - slack <= other.bottom
-        and other.top - slack <= one.bottom
-    )
 
 
 def _lattice(strokes: Sequence[Box], size: float) -> _Lattice | None:

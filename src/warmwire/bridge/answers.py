@@ -196,7 +196,10 @@ class TextShape(_Shape):
         return self._text("")
 
 
-def usage(counted: Usage) -> dict[str, int]:
+def usage(counted: Usage) -> dict[str, Any]:
     """Tokens as the model counts them."""
     read, written = counted.input_tokens, counted.output_tokens
-    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    tokens: dict[str, Any] = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    if counted.cached_tokens is not msgspec.UNSET:
+        tokens["prompt_tokens_details"] = {"cached_tokens": counted.cached_tokens}
+    return tokens

@@ -268,7 +268,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             failure = {"error": trace.error, "traceback": trace.places}
             self._record("request_failed", request, began, logging.ERROR, code=ErrorCode.INTERNAL, **failure)
         else:
-            usage = msgspec.structs.asdict(finish.usage)
+            usage = msgspec.to_builtins(finish.usage)
             self._record("request_done", request, began, stop_reason=finish.stop_reason, **usage)
         return not self._host.draining
 

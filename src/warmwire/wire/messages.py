@@ -143,10 +143,15 @@ class OutBlock(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Usage(msgspec.Struct):
-    """Tokens read and written, as the model counts them."""
+    """Tokens read and written, as the model counts them.
+
+    `cached_tokens` is ours: how many of those read the model still knew from the request before. Absent where it does
+    not say; other clients ignore it, as the wire tells them to.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Response(msgspec.Struct, omit_defaults=True, gc=False):

@@ -32,9 +32,14 @@ def test_streams_text_with_usage_and_reason(chain: ChatModel) -> None:
     assert finish.usage.output_tokens == 5
 
 
-def test_usage_is_the_same_when_the_prompt_is_cached(chain: ChatModel) -> None:
-    first, second = run(chain, ask("twice"))[1].usage, run(chain, ask("twice"))[1].usage
-    assert first == second
+def test_usage_tells_what_was_known_of_a_prompt_and_counts_it_all_the_same(chain: ChatModel) -> None:
+    run(chain, ask("another"))
+    first = run(chain, ask("x" * 200))[1].usage
+    second = run(chain, ask("x" * 200 + " and more"))[1].usage
+    assert second.input_tokens - first.input_tokens == len(" and more")
+    assert isinstance(first.cached_tokens, int)
+    assert isinstance(second.cached_tokens, int)
+    assert first.cached_tokens < 100 < 200 <= second.cached_tokens < second.input_tokens
 
 
 def test_max_tokens_ends_the_answer(chain: ChatModel) -> None:

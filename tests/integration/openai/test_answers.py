@@ -8,11 +8,13 @@ import json
 import wave
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from tests.model_support import ask, run, text_of
 from tests.openai_server import HELLO, Exchange, FakeServer, chunk, usage
+from warmwire.bridge.answers import usage as bridge_usage
 from warmwire.models.base import Finish
 from warmwire.models.images import image_attachment
 from warmwire.models.openai.model import ChatModel
@@ -20,6 +22,17 @@ from warmwire.wire.errors import BackendUnavailableError, InvalidRequestError
 from warmwire.wire.messages import Attachment, Block, Message, Request, StopReason, Tool, Usage, image_block, text_block
 
 pytest.importorskip("httpx")
+
+
+def test_tokens_that_a_server_still_knew_are_told(server: FakeServer, model: ChatModel) -> None:
+    counted = {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 5}}
+    server.chat(lambda x: x.events([*HELLO, {"choices": [], "usage": counted}]))
+    told = run(model, ask())[1].usage
+    assert told == Usage(9, 2, 5)
+    assert msgspec.json.encode(told) == b'{"input_tokens":9,"output_tokens":2,"cached_tokens":5}'
+    assert msgspec.json.encode(Usage(9, 2)) == b'{"input_tokens":9,"output_tokens":2}'
+    assert bridge_usage(told)["prompt_tokens_details"] == {"cached_tokens": 5}
+    assert "prompt_tokens_details" not in bridge_usage(Usage(9, 2))
 
 
 def test_streams_text_usage_and_reason(server: FakeServer, model: ChatModel) -> None:

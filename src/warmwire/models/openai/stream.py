@@ -54,9 +54,21 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
+class _Details(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
 class _Usage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+
+    def counted(self) -> Usage:
+        """In the words of the wire."""
+        usage = Usage(_count(self.prompt_tokens), _count(self.completion_tokens))
+        if self.prompt_tokens_details is not None and self.prompt_tokens_details.cached_tokens is not None:
+            usage.cached_tokens = _count(self.prompt_tokens_details.cached_tokens)
+        return usage
 
 
 class _Chunk(msgspec.Struct):
@@ -92,7 +104,7 @@ class AnswerStream:
         if chunk.error is not None:
             raise upstream_error(chunk.error)
         if chunk.usage is not None:
-            self._usage = Usage(_count(chunk.usage.prompt_tokens), _count(chunk.usage.completion_tokens))
+            self._usage = chunk.usage.counted()
         for choice in (chunk.choices or ())[:1]:
             if (delta := choice.delta or choice.message) is not None:
                 self._take_delta(delta)

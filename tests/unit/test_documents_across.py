@@ -176,3 +176,14 @@ def test_a_list_over_the_page_is_one_list() -> None:
     assert len(build_document(Reading("x.pdf", one)).groups) == 1
     two = [ReadPage(PageRecord(1), 9, 9, [item("1."), item("2.")]), ReadPage(PageRecord(2), 9, 9, [item("1.")])]
     assert len(build_document(Reading("x.pdf", two)).groups) == 2
+
+
+def test_a_stage_that_fails_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr("warmwire.documents.across.set_levels", fail)
+    document = reading(3)
+    settle(document)
+    assert document.pages[0].record.skipped == ["levels"]
+    assert document.pages[0].elements[0].kind is Kind.PAGE_HEADER

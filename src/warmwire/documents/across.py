@@ -7,12 +7,14 @@ in its inner part; a paragraph that ends within a sentence goes on where the nex
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
 from warmwire.documents.levels import set_levels
 from warmwire.documents.record import Reading, ReadPage
 from warmwire.documents.running import mark_running
+from warmwire.layout.guard import Guard
 from warmwire.layout.markers import NUMBERED
 from warmwire.layout.page import Element, Kind
 
@@ -29,11 +31,15 @@ _ALIKE: Final = 1.1
 
 
 def settle(reading: Reading) -> None:
-    """Change the kinds and levels of elements that the pages, seen together, show to be others."""
-    mark_running(reading)
-    set_levels(reading)
+    """Change the kinds and levels of elements that the pages, seen together, show to be others.
+
+    Never raises: a stage that fails is left out, and the first page's record names it.
+    """
+    guard = Guard(reading.pages[0].record.skipped if reading.pages else [])
+    guard.run("running lines", lambda: mark_running(reading), lambda: None)
+    guard.run("levels", lambda: set_levels(reading), lambda: None)
     for page, following in pairwise(reading.pages):
-        _join_lists(page, following)
+        guard.run("lists", partial(_join_lists, page, following), lambda: None)
 
 
 def broken_paragraph(page: ReadPage, following: ReadPage) -> tuple[Element, Element] | None:

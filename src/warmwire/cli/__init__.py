@@ -13,6 +13,7 @@ import typer
 
 from warmwire.cli.ask import ask
 from warmwire.cli.bridge import bridge
+from warmwire.cli.chat import chat
 from warmwire.cli.doctor import doctor
 from warmwire.cli.embed import embed
 from warmwire.cli.inspect import inspect
@@ -32,6 +33,7 @@ app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enabl
 app.command(no_args_is_help=True)(ocr)
 app.command(no_args_is_help=True)(serve)
 app.command(no_args_is_help=True)(ask)
+app.command()(chat)
 app.command()(embed)
 app.command(no_args_is_help=True)(rerank)
 app.command()(status)

@@ -58,7 +58,7 @@ def ask(
     request = ask_request(prompt, {**options, "max_tokens": max_tokens, "temperature": temperature})
     request.response_format = _response_format(json_schema)
     with reach(socket) as client, client.generate(request, timeout=timeout) as stream:
-        _print(stream)
+        print_answer(stream)
     stream.answer.check()
     if stream.answer.stop_reason == StopReason.MAX_TOKENS:
         print(f"warmwire: the answer was cut after {stream.answer.usage.output_tokens} tokens", file=sys.stderr)
@@ -66,14 +66,14 @@ def ask(
     return 0
 
 
-def _print(stream: Stream) -> None:
+def print_answer(stream: Stream) -> None:
     """Text to stdout, thoughts to stderr, both at once as they come. The line is ended however the answer ends."""
     out, plain = sys.stdout.buffer, not sys.stdout.isatty()
     last, thought = "\n", False
     try:
         for block in stream.blocks():
             if block.type == "thinking":
-                sys.stderr.write(_harmless(block.delta))
+                sys.stderr.write(harmless(block.delta))
                 sys.stderr.flush()
                 thought = True
             elif block.type == "text" and block.delta:
@@ -81,7 +81,7 @@ def _print(stream: Stream) -> None:
                     print(file=sys.stderr)
                     thought = False
                 last = block.delta[-1]
-                out.write((block.delta if plain else _harmless(block.delta)).encode(errors="replace"))
+                out.write((block.delta if plain else harmless(block.delta)).encode(errors="replace"))
                 out.flush()
     finally:
         if last != "\n":
@@ -89,7 +89,7 @@ def _print(stream: Stream) -> None:
             out.flush()
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Text that a terminal shows and does not obey."""
     return "".join(char for char in text if char.isprintable() or char in "\n\t")
 

@@ -20,8 +20,8 @@ from warmwire.layout.folios import Sign, are_notes, goes_on, is_address, is_cont
 from warmwire.layout.page import Box, Line, Region, RegionKind
 from warmwire.layout.rows import bounds, rows_of, size_of
 
-# Set on the edges of 130 pages whose running lines are known: of 160 running lines 2 are missed, and of the other
-# lines near an edge 6 are taken, 4 of these by common sense running ones.
+# Set on the edges of 158 pages whose running lines are known, read from files and from scans: 145 of 148 are found, and
+# 9 lines besides that the notes do not name, most of them notices, addresses and page numbers all the same.
 ENOUGH: Final = 4
 """Points that make a block of rows a running head or foot."""
 DEPTHS: Final = ((0.065, 2), (0.11, 1), (0.15, 0))

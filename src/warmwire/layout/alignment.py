@@ -21,9 +21,9 @@ from warmwire.layout.tables import Found, Slot, build
 
 MIN_GAP = 0.7
 """Narrowest white between two columns, in units of the body size."""
-MAX_CUTS = 40
+MAX_CUTS = 24
 """Most places tried for the end of one table and the beginning of the next."""
-MAX_ENDS = 10
+MAX_ENDS = 5
 """Most beginnings, and most ends, of a table within others that are tried."""
 BASELINE = 0.15
 """From row to row the second cell's middle moves against the first's by less, in units of the height, three times in

@@ -48,7 +48,7 @@ class _Gutter:
 class _Effort:
     """What may still be looked at: a page made to be endless is cut no further when it is used up."""
 
-    left: int = 3_000_000
+    left: int = 1_000_000
 
 
 def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: Sequence[Box] = ()) -> list[list[Item]]:
@@ -117,7 +117,7 @@ def _best_gutters(
     for promise, start, end, x in sorted(_stretches(ordered, size, bars, effort), reverse=True):
         if (text is not None and text.score >= promise) or effort.left <= 0:
             break
-        effort.left -= 10 * (end - start)
+        effort.left -= len(ordered) + 10 * (end - start)
         gutter = _gutter(ordered, start, end, x, size)
         if gutter is not None and (best is None or gutter.score > best.score):
             best = gutter
@@ -263,10 +263,12 @@ def _reads_across(left: list[Item], right: list[Item]) -> bool:
     values = [item for item in right if isinstance(item, Line)]
     if len(lines) < len(left) or len(values) < len(right):
         return False
-    if median(len(line.text) for line in lines) > 40 or _paired(values, lines) < 0.7 * len(values):
+    if median(len(line.text) for line in lines) > 40:
         return False
-    labels = sum(is_label(line.text) for line in lines)
-    return labels >= 0.5 * len(lines) or sum(is_value(value.text) for value in values) >= 0.6 * len(values)
+    labels = sum(is_label(line.text) for line in lines) >= 0.5 * len(lines)
+    if not labels and sum(is_value(value.text) for value in values) < 0.6 * len(values):
+        return False
+    return _paired(values, lines) >= 0.7 * len(values)
 
 
 def _paired(values: Sequence[Line], lines: Sequence[Line]) -> int:

@@ -105,6 +105,14 @@ def test_several_formats_go_beside_each_other(tmp_path: Path) -> None:
     assert "encrypted.pdf: is encrypted, so no text can be added" in done.stderr.decode().splitlines()[-1]
 
 
+def test_figures_go_to_a_folder_and_are_linked(tmp_path: Path) -> None:
+    done = run("ocr", "drawing.pdf", "-o", tmp_path / "x.md", "--images", tmp_path / "i")
+    assert done.returncode == 0
+    figures = os.listdir(tmp_path / "i")
+    assert "drawing-1-1.png" in figures
+    assert all(f"](i/{figure})" in (tmp_path / "x.md").read_text() for figure in figures)
+
+
 def test_inputs_of_one_stem_keep_apart(tmp_path: Path) -> None:
     for folder in "ab":
         (tmp_path / folder).mkdir()

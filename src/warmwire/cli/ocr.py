@@ -31,6 +31,10 @@ def ocr(
             show_default="what OUT ends in; else md",
         ),
     ] = "",
+    images: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the figures, which Markdown and HTML then show."),
+    ] = None,
     pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read; all by default.")] = "",
     dpi: Annotated[
         float | None,
@@ -101,7 +105,7 @@ def ocr(
     if files.count(_STDOUT) > 1:
         raise UsageError("standard input (-) can be read once only")
     select_pages(pages, 1)
-    targets = Targets(files, output, formats_wanted(format, output, several=len(files) > 1))
+    targets = Targets(files, output, formats_wanted(format, output, several=len(files) > 1), images)
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
     engines = Engines(socket, model, jobs, page_timeout)

@@ -13,7 +13,7 @@ import typer
 
 from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.formats import BINARY, JOINED, SUFFIX, Format, format_of, without_suffix
-from warmwire.documents.output.save import render, write_file
+from warmwire.documents.output.save import linked_figures, render, write_file
 from warmwire.documents.record import Reading
 from warmwire.documents.source import Source
 
@@ -44,8 +44,10 @@ class Targets:
     input of the same call, several results of a kind that cannot follow each other on stdout.
     """
 
-    def __init__(self, files: Sequence[str], output: str, forms: Sequence[Format]) -> None:
+    def __init__(self, files: Sequence[str], output: str, forms: Sequence[Format], images: Path | None = None) -> None:
         self.forms = list(forms)
+        self._images = images
+        self._stems = _names(files) if images is not None else {}
         self._between = b""
         self._paths: dict[str, Path | None] = dict.fromkeys(files)
         if output == STDOUT:
@@ -89,9 +91,11 @@ class Targets:
         Nothing is written for a format that has nothing to say. Raises InputError.
         """
         written = []
+        path = self._paths[file]
+        base = path.parent if path is not None else Path()
+        figures = linked_figures(reading, source, self._images, self._stems.get(file, ""), base)
         for form in self.forms:
-            parts = render(reading, form, source, force=force)
-            path = self._paths[file]
+            parts = render(reading, form, source, force=force, figures=figures)
             for suffix, data in parts.items():
                 if path is None:
                     print_out(self._between + data)

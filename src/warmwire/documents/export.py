@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from warmwire.documents.document import Links, build_document
 from warmwire.documents.formats import Format
 from warmwire.documents.record import Reading
 from warmwire.layout.doctags import write_elements
 
+if TYPE_CHECKING:
+    from docling_core.types.doc import DoclingDocument
 
-def export(reading: Reading, form: Format) -> str:
+
+def export(reading: Reading, form: Format, figures: Sequence[tuple[str, str]] = ()) -> str:
     """The whole reading as text that ends with a newline, or "" where there is nothing at all to say.
 
     Markdown, HTML and text leave running heads and feet out; JSON and DocTags have everything. JSON is a
-    DoclingDocument with the page records beside it, under "warmwire".
+    DoclingDocument with the page records beside it, under "warmwire". `figures` has a link ("" for none) and a caption
+    for each picture, in order; Markdown and HTML show them.
     """
     match form:
         case Format.DOCTAGS:
@@ -22,13 +28,13 @@ def export(reading: Reading, form: Format) -> str:
         case Format.JSON:
             text = _json(reading)
         case Format.HTML:
-            text = _html(reading)
+            text = _html(reading, figures)
         case Format.MD | Format.TEXT:
             from warmwire.documents.markdown import to_markdown, to_text
 
             links: Links = {}
             doc = build_document(reading, links)
-            text = to_markdown(doc, links) if form is Format.MD else to_text(doc)
+            text = to_markdown(doc, links, _by_reference(doc, figures)) if form is Format.MD else to_text(doc)
     return text.rstrip("\n") + "\n" if text.strip() else ""
 
 
@@ -44,8 +50,15 @@ def _json(reading: Reading) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
-def _html(reading: Reading) -> str:
-    from docling_core.transforms.serializer.html import HTMLDocSerializer, HTMLParams
+def _html(reading: Reading, figures: Sequence[tuple[str, str]]) -> str:
+    from warmwire.documents.html import to_html
 
     doc = build_document(reading)
-    return HTMLDocSerializer(doc=doc, params=HTMLParams(traverse_pictures=True)).serialize().text
+    return to_html(doc, _by_reference(doc, figures))
+
+
+def _by_reference(doc: DoclingDocument, figures: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Links and captions by the pictures they belong to."""
+    if len(figures) != len(doc.pictures):
+        return {}
+    return {item.self_ref: figure for item, figure in zip(doc.pictures, figures, strict=True) if figure[0]}

@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from docling_core.transforms.serializer.base import BaseTableSerializer, BaseTextSerializer, SerializationResult
+from docling_core.transforms.serializer.base import (
+    BasePictureSerializer,
+    BaseTableSerializer,
+    BaseTextSerializer,
+    SerializationResult,
+)
 from docling_core.transforms.serializer.common import create_ser_result
 from docling_core.transforms.serializer.markdown import (
     MarkdownDocSerializer,
     MarkdownParams,
+    MarkdownPictureSerializer,
     MarkdownTableSerializer,
     MarkdownTextSerializer,
 )
@@ -24,7 +31,7 @@ from docling_core.transforms.serializer.plain_text import (
     PlainTextDocSerializer,
     PlainTextParams,
 )
-from docling_core.types.doc import CaptionPlacement, DocItemLabel, TableItem, TextItem
+from docling_core.types.doc import CaptionPlacement, DocItemLabel, PictureItem, TableItem, TextItem
 from pydantic import Field
 
 from warmwire.documents.links import add_links
@@ -46,6 +53,9 @@ _INLINE: Final = re.compile(
 )
 _BLOCK: Final = re.compile(r"^(\s*)(?:([#>+-])(?=\s|$|[#>])|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 """What would start a heading, a quote or a list at the start of a line."""
+
+_PLACEHOLDER: Final = "<!-- image -->"
+"""Where a picture stands; no text can look like it, since its < would be escaped."""
 
 _CHECKBOXES: Final = (DocItemLabel.CHECKBOX_SELECTED, DocItemLabel.CHECKBOX_UNSELECTED)
 
@@ -96,10 +106,24 @@ def _is_below(item: TableItem, doc: DoclingDocument) -> bool:
     return bool(item.prov and captions and captions[0].prov) and captions[0].prov[0].bbox.t > item.prov[0].bbox.t
 
 
+class _PictureSerializer(MarkdownPictureSerializer):
+    def serialize(
+        self, *, item: PictureItem, doc_serializer: Any, doc: DoclingDocument, **kwargs: Any
+    ) -> SerializationResult:
+        result = super().serialize(item=item, doc_serializer=doc_serializer, doc=doc, **kwargs)
+        if found := doc_serializer.figures.get(item.self_ref):
+            words = escape(" ".join(found[1].split())).replace("[", r"\[").replace("]", r"\]")
+            result.text = result.text.replace(_PLACEHOLDER, f"![{words}]({found[0]})", 1)
+        return result
+
+
 class _DocSerializer(MarkdownDocSerializer):
     text_serializer: BaseTextSerializer = _TextSerializer()
     table_serializer: BaseTableSerializer = _TableSerializer()
+    picture_serializer: BasePictureSerializer = _PictureSerializer()
     links: dict[str, list[tuple[str, str]]] = Field(default_factory=dict)
+    figures: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    """Of pictures that have a file: the link to it and what it shows, by the item's reference."""
 
     def post_process(self, text: str, *, escape_html: bool = True, **kwargs: Any) -> str:
         """Escape a piece of text; docling-core says by `escape_html` whether it is code or a formula."""
@@ -110,10 +134,12 @@ class _PlainSerializer(PlainTextDocSerializer):
     table_serializer: BaseTableSerializer = _PlainTableSerializer()
 
 
-def to_markdown(doc: DoclingDocument, links: Links) -> str:
-    """The document as Markdown, without running heads and feet."""
-    params = MarkdownParams(traverse_pictures=True, caption_placement=CaptionPlacement.LAYOUT)
-    return _DocSerializer(doc=doc, params=params, links=links).serialize().text
+def to_markdown(doc: DoclingDocument, links: Links, figures: Mapping[str, tuple[str, str]] | None = None) -> str:
+    """The document as Markdown, without running heads and feet; `figures` as `_DocSerializer` has them."""
+    params = MarkdownParams(
+        traverse_pictures=True, caption_placement=CaptionPlacement.LAYOUT, image_placeholder=_PLACEHOLDER
+    )
+    return _DocSerializer(doc=doc, params=params, links=links, figures=dict(figures or {})).serialize().text
 
 
 def to_text(doc: DoclingDocument) -> str:

@@ -227,8 +227,16 @@ class Document:
 
         return self._with_source(lambda source: searchable_pdf(self.reading, source))
 
-    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        images: str | os.PathLike[str] | None = None,
+    ) -> None:
         """Write the document to a file, whole or not at all; the suffix decides the format unless one is given.
+
+        `images` is a folder that the figures are written to, which Markdown and HTML then show.
 
         Raises UsageError for a suffix or a format that is not known, InputError where the file cannot be written.
         """
@@ -236,7 +244,8 @@ class Document:
 
         if format is not None and format not in set(Format):
             raise UsageError(f"there is no format {format!r}; there are {', '.join(Format)}")
-        save(self.reading, Path(path), Format(format) if format else format_of(path), self._open)
+        form = Format(format) if format else format_of(path)
+        save(self.reading, Path(path), form, self._open, Path(images) if images is not None else None)
 
     def _with_source(self, use: Callable[[Source], _T]) -> _T:
         source = self._open()

@@ -5,5 +5,5 @@ tables    tables as grids of text, CSV and spreadsheets
 pdf       the file itself with its words; `layer`, `glyphless` and `picture_pdf` behind it
 chunks    passages for retrieval
 places    hOCR and ALTO
-cut       pictures of pages and of figures
+cut       pictures of pages and of figures; `figures` writes these as files
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from warmwire.client import InputError, replacing, write_all
@@ -14,10 +14,18 @@ from warmwire.documents.record import Reading
 from warmwire.documents.source import Source
 
 
-def render(reading: Reading, form: Format, source: Source, *, force: bool = False) -> dict[str, bytes]:
+def render(
+    reading: Reading,
+    form: Format,
+    source: Source,
+    *,
+    force: bool = False,
+    figures: Sequence[tuple[str, str]] = (),
+) -> dict[str, bytes]:
     """A reading in one format: the files it takes, by what their names end in; none where there is nothing to say.
 
-    `source` is the file that was read, which some formats have parts of. `force` changes a signed PDF.
+    `source` is the file that was read, which some formats have parts of. `force` changes a signed PDF. `figures` are
+    links to the files of pictures and their captions, in order.
     Raises InputError where the format cannot hold it.
     """
     if form is Format.PDF:
@@ -29,11 +37,11 @@ def render(reading: Reading, form: Format, source: Source, *, force: bool = Fals
     if form is Format.XLSX:
         book = workbook(reading)
         return {SUFFIX[form]: book} if book else {}
-    text = _text(reading, form, is_pdf=isinstance(source, PdfSource))
+    text = _text(reading, form, figures, is_pdf=isinstance(source, PdfSource))
     return {SUFFIX[form]: text.encode(errors="replace")} if text else {}  # a file's name may hold what no text can
 
 
-def _text(reading: Reading, form: Format, *, is_pdf: bool) -> str:
+def _text(reading: Reading, form: Format, figures: Sequence[tuple[str, str]], *, is_pdf: bool) -> str:
     match form:
         case Format.CHUNKS:
             from warmwire.documents.output.chunks import chunk_lines
@@ -48,14 +56,20 @@ def _text(reading: Reading, form: Format, *, is_pdf: bool) -> str:
 
             return alto(reading, is_pdf=is_pdf)
         case _:
-            return export(reading, form)
+            return export(reading, form, figures)
 
 
-def save(reading: Reading, path: Path, form: Format, open_source: Callable[[], Source]) -> None:
-    """Write a reading to `path`, whole or not at all. Raises InputError where it cannot be written."""
+def save(
+    reading: Reading, path: Path, form: Format, open_source: Callable[[], Source], images: Path | None = None
+) -> None:
+    """Write a reading to `path`, whole or not at all, and its figures to the folder `images` if there is one.
+
+    Raises InputError where something cannot be written.
+    """
     source = open_source()
     try:
-        parts = render(reading, form, source)
+        figures = linked_figures(reading, source, images, without_suffix(path.name), path.parent)
+        parts = render(reading, form, source, figures=figures)
     finally:
         source.close()
     if len(parts) < 2:
@@ -63,6 +77,19 @@ def save(reading: Reading, path: Path, form: Format, open_source: Callable[[], S
     else:
         for suffix, data in parts.items():
             write_file(path.with_name(without_suffix(path.name) + suffix), data)
+
+
+def linked_figures(
+    reading: Reading, source: Source, folder: Path | None, stem: str, base: Path
+) -> list[tuple[str, str]]:
+    """Write the figures of a reading to a folder; their links from files in `base` and their captions, none without a
+    folder."""
+    if folder is None:
+        return []
+    from warmwire.documents.output.figures import write_figures
+
+    linked = (figure.link(base) for figure in write_figures(reading, source, folder, stem))
+    return [(figure.path, figure.caption) for figure in linked]
 
 
 def write_file(path: Path, data: bytes) -> None:

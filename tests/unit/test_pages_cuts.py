@@ -102,3 +102,24 @@ def test_a_short_line_far_askew_keeps_its_angle() -> None:
     level = level_short(np.array([steep, slight]), 0.0)
     np.testing.assert_allclose(level[0], steep)
     assert abs(level[1][1][1] - level[1][0][1]) < 0.1
+
+
+def test_a_long_line_that_is_read_badly_is_read_in_two_parts() -> None:
+    image = np.full((48, 800, 3), 255, np.uint8)
+    cv2.putText(image, "left", (10, 36), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (0, 0, 0), 2)
+    cv2.putText(image, "right", (690, 36), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (0, 0, 0), 2)
+
+    def recognise(images: object) -> list[Reading]:
+        whole = Reading("lftrght", 0.6, [0.02, 0.04, 0.06, 0.9, 0.92, 0.94, 0.96])
+        one, other = (
+            Reading("left", 0.99, [0.05, 0.08, 0.12, 0.16]),
+            Reading("right", 0.97, [0.75, 0.8, 0.85, 0.9, 0.95]),
+        )
+        return [
+            whole if image.shape[1] == 800 else one if image[:, :100].min() < 128 else other
+            for image in images  # type: ignore[attr-defined]
+        ]
+
+    box = Box(0, 0, 800, 48)
+    (line,) = read_lines([[Cut(image, box, 48)]], recognise).lines
+    assert (line.text, round(line.confidence, 3)) == ("left right", 0.979)

@@ -158,6 +158,10 @@ def test_ink_far_from_every_letter_read_is_unread() -> None:
     assert measure(image, "  ", [0.1, 0.3]).unread == 1  # spaces read nothing
     assert measure(image, "", []).unread == 1
     assert measure(_page(48, 400), "", []).unread == 0
+    dots = _page(24, 400)
+    for x in range(10, 380, 12):
+        cv2.rectangle(dots, (x, 14), (x + 3, 17), (0, 0, 0), -1)
+    assert measure(dots, "", []).unread == 0
     image[:38] = 255
     assert measure(image, "", []).unread == 0  # the rule alone is nothing to read
 

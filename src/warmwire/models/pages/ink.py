@@ -23,6 +23,8 @@ REACH = 0.55
 """How far from its middle a letter's ink goes at most, in heights of the line's picture; a wide one takes 0.4."""
 MIN_SLANTED = 4
 """Fewer letters do not show their slant: an A has two."""
+MIN_DOTS, DOT = 3, 0.3
+"""So many pieces of ink, all smaller than that in heights of the picture, are dots: an i has a stem."""
 TALL = 0.15
 """A column with less ink than that, in heights of the line's picture, has no letter's: a dash, dot leaders, a rule."""
 
@@ -69,18 +71,19 @@ def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
     middles = np.array(places, np.float64) * width - letters
     spaces = np.array([char.isspace() for char in text], np.bool_)
     own = ink[:, letters:]
+    pieces = _pieces(own)
     rows = np.flatnonzero(own.any(axis=1))
     top, bottom = (float(rows[0]), float(rows[-1] + 1)) if len(rows) else (0.0, 0.0)
     return Ink(
         top,
         bottom,
-        stature_of(_pieces(own), text, middles, ink.shape[0]),
+        stature_of(pieces, text, middles, ink.shape[0]),
         _stroke(own, grey[:, letters:]),
         _slant(own) if (~spaces).sum() >= MIN_SLANTED else None,
         mark,
         float(start) / width,
         float(end) / width,
-        _unread(own, middles[~spaces]),
+        _unread(own, middles[~spaces]) if not _are_dots(pieces, ink.shape[0]) else 0.0,
     )
 
 
@@ -96,6 +99,18 @@ def alone(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     without = crop.copy()
     without[spread] = np.median(crop[~ink], axis=0).astype(np.uint8)
     return without
+
+
+def gap_near_middle(crop: NDArray[np.uint8]) -> int:
+    """The column in the middle of the widest white in the middle half of a line's picture."""
+    ink, _ = _inked(crop)
+    width = ink.shape[1]
+    inked = [width // 4 - 1, *(np.flatnonzero(ink[:, width // 4 : -(width // 4)].any(axis=0)) + width // 4)]
+    gaps = np.diff(inked)
+    if not len(gaps):
+        return int(width) // 2
+    widest = int(gaps.argmax())
+    return (int(inked[widest]) + int(inked[widest + 1]) + 1) // 2
 
 
 def _inked(crop: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
@@ -187,6 +202,12 @@ def _slant(ink: NDArray[np.bool_]) -> float | None:
     before, most, after = fullness[best - 1 : best + 2]
     bend = 2 * most - before - after
     return SLANTS[best] + (SLANTS[1] - SLANTS[0]) * (0.5 * (after - before) / bend if bend else 0.0)
+
+
+def _are_dots(pieces: NDArray[np.int32], height: int) -> bool:
+    """Whether ink is a row of dots, as between a name and its page."""
+    sides = pieces[:, 2:] - pieces[:, :2]
+    return len(pieces) >= MIN_DOTS and bool(sides.max() < DOT * height)
 
 
 def _unread(ink: NDArray[np.bool_], middles: NDArray[np.float64]) -> float:

@@ -14,7 +14,7 @@ from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 from warmwire.models.pages.cuts import Cut
 from warmwire.models.pages.engines import Pixels, Reading
-from warmwire.models.pages.ink import Ink, alone, measure
+from warmwire.models.pages.ink import Ink, alone, gap_near_middle, measure
 from warmwire.models.pages.legible import are_legible, legibility
 from warmwire.models.pages.shade import evened
 from warmwire.models.pages.signs import corrected
@@ -24,6 +24,8 @@ from warmwire.models.pages.words import MARGIN, run_of
 
 SURE = 0.9
 """A line that is more legible is read in no other direction."""
+LONG = 10.0
+"""A doubtful line that is so many times longer than high is read once more in two parts."""
 SURE_REST = 0.85
 """How legible ink must be that no line was found for."""
 DASH = 0.9
@@ -141,7 +143,39 @@ def _read_best(lines: Sequence[Sequence[Cut]], recognise: Recognise) -> list[_Se
     others = iter(_read([cut for i in doubtful for cut in lines[i][1:]], recognise))
     for i in doubtful:
         seen[i] = max([seen[i], *(next(others) for _ in lines[i][1:])], key=lambda line: line.legibility)
+    return _read_in_halves(seen, recognise)
+
+
+def _read_in_halves(seen: list[_Seen], recognise: Recognise) -> list[_Seen]:
+    """Lines with those that are long and doubtful read once more, in two parts, and the better reading kept: dot
+    leaders, or a piece in other type, spoil the reading of a whole line."""
+    doubtful = [i for i, line in enumerate(seen) if line.length > LONG and line.legibility < SURE]
+    pictures = [alone(seen[i].cut.image) for i in doubtful]
+    places = [gap_near_middle(picture) for picture in pictures]
+    parts = iter(
+        recognise(
+            [part for picture, at in zip(pictures, places, strict=True) for part in (picture[:, :at], picture[:, at:])]
+        )
+    )
+    for i, picture, at in zip(doubtful, pictures, places, strict=True):
+        reading = _joined(next(parts), next(parts), at / picture.shape[1])
+        again = _Seen(seen[i].cut, reading, measure(evened(picture), reading.text, reading.places))
+        seen[i] = max(seen[i], again, key=lambda line: line.legibility)
     return seen
+
+
+def _joined(one: Reading, other: Reading, at: float) -> Reading:
+    """The readings of two parts of a line, the second of which begins `at` a place from 0 to 1, as one."""
+    if not (one.text.strip() and other.text.strip()):
+        return (
+            replace(one, places=[at * p for p in one.places])
+            if one.text.strip()
+            else replace(other, places=[at + (1 - at) * p for p in other.places])
+        )
+    letters = len(one.text), len(other.text)
+    confidence = (one.confidence * letters[0] + other.confidence * letters[1]) / sum(letters)
+    places = [*(at * p for p in one.places), at, *(at + (1 - at) * p for p in other.places)]
+    return Reading(f"{one.text} {other.text}", confidence, places)
 
 
 def _read(cuts: Sequence[Cut], recognise: Recognise) -> list[_Seen]:

@@ -166,6 +166,14 @@ def test_a_sideways_line_in_the_margin_cuts_no_paragraph() -> None:
     ]
 
 
+def test_a_long_stamp_beside_two_lines_is_not_the_page() -> None:
+    stamp = replace(line(20, 60, "Archive copy of the harbour office " * 6, 9), box=Box(20, 0, 32, 700), angle=-90.0)
+    first, second = line(72, 61, "Hello world", 11), line(72, 75, "Second line here", 11)
+    elements = structure([stamp, first, second], WIDTH, HEIGHT)
+    assert texts(elements, Kind.TEXT) == ["Hello world Second line here"]
+    assert texts(elements, Kind.PAGE_FOOTER) == [stamp.text.strip()]
+
+
 def test_a_watermark_is_furniture() -> None:
     mark = replace(line(100, 60, "DRAFT", 60), box=Box(100, 60, 500, 460), angle=-45.0)
     found = structure([mark, *lines(50, 100, PROSE)], WIDTH, HEIGHT)

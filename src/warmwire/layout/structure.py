@@ -59,7 +59,7 @@ def structure(
     flow = _without(lines, [line for table in tables for line in table.used])
     beside: list[Line] = guard.run("neighbours", lambda: neighbour_lines(flow, width, body_size(flow)), list)
     lines, flow = _without(lines, beside), _without(flow, beside)
-    size = body_size(lines)
+    size = body_size(level_lines(lines)[0])
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
     banded: list[Found] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)

@@ -15,6 +15,8 @@ from warmwire.layout.rows import bounds, size_of
 
 MAX_SLANT = 5.0
 """Degrees a line of the flow may be askew: scans lean by a degree or two, stamps by ten and more."""
+MIN_LEVEL = 0.1
+"""Least share of the lines that makes a flow of their own beside lines at an angle."""
 MARGIN = 0.12
 """Share of the page's width or height that is margin: A4 and Letter have 2.5 cm of 21, which is just that."""
 LARGE = 1.5
@@ -22,11 +24,12 @@ LARGE = 1.5
 
 
 def level_lines(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
-    """Lines of the flow, and those at an angle to it. Where most text is at an angle, that is how the page is read."""
-    turned = [line for line in lines if abs(line.angle) > MAX_SLANT]
-    if 2 * sum(len(line.text) for line in turned) > sum(len(line.text) for line in lines):
+    """Lines of the flow, and those at an angle to it. Where nearly all are at an angle, that is how the page is read;
+    lines are counted and not letters, since one stamp in a margin may say more than a page with two lines."""
+    level = [line for line in lines if abs(line.angle) <= MAX_SLANT]
+    if len(level) < MIN_LEVEL * len(lines):
         return list(lines), []
-    return [line for line in lines if abs(line.angle) <= MAX_SLANT], turned
+    return level, [line for line in lines if abs(line.angle) > MAX_SLANT]
 
 
 def apart_elements(

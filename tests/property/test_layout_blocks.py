@@ -57,6 +57,14 @@ def test_a_marker_and_the_rest_are_the_text(text: str) -> None:
         assert letters([marker.text, marker.rest]) == letters([text])
 
 
+@pytest.mark.parametrize("text", ["." * 200_000 + "x!", ". " * 100_000 + "!", "_" * 200_000 + "x y", "-" * 200_000])
+def test_a_long_row_of_signs_takes_no_time(text: str) -> None:
+    start = time.process_time()
+    parts = paragraphs([Line(Box(0, 0, 400, 12), text, 1.0, 10.0)] * 2, 10.0)
+    blocks(parts, 900, 10.0, (), (), Vocabulary.of([text]))
+    assert time.process_time() - start < 2
+
+
 def _column(text: Callable[[int], str], count: int) -> list[Line]:
     return [Line(Box(50, 13 * i, 450, 13 * i + 12), text(i), 1.0, 10.0, False) for i in range(count)]
 

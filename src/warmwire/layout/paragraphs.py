@@ -19,8 +19,10 @@ from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column, is_capital
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
 
-_LEADER = re.compile(r"\s*(?:[.·…]\s?){4,}\s*(\w{1,7})$")
-"""How a line of a table of contents ends."""
+_LEADER = ".·… "
+_FEWEST_DOTS = 4
+_LED = re.compile(r"(?<!\w)\w{1,7}$")
+"""What dots lead to at the end of a line of a table of contents."""
 
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}|[A-Z]-?\d{1,3}")
 """A page number."""
@@ -158,13 +160,20 @@ class _Row:
 def _row(runs: Sequence[Line], size: float) -> _Row:
     line = join_runs(runs)
     wide = any(right.box.left - left.box.right > 1.5 * size and not _is_marker(left) for left, right in pairwise(runs))
-    led = _LEADER.search(line.text)
-    if led or (wide and _PAGE.fullmatch(runs[-1].text.strip())):
-        text = (
-            f"{line.text[: led.start()].rstrip()} {led[1]}".strip() if led and line.text[: led.start()].strip() else ""
-        )
-        return _Row(replace(line, text=text) if text else line, entry=True, led=led is not None)
+    led = _led(line.text)
+    if led is not None or (wide and _PAGE.fullmatch(runs[-1].text.strip())):
+        return _Row(line if led is None else replace(line, text=led), entry=True, led=led is not None)
     return _Row(line, alone=wide)
+
+
+def _led(text: str) -> str | None:
+    """A line of a table of contents without the dots that lead to its page number; None for any other."""
+    number = _LED.search(text, max(0, len(text) - 8))
+    if number is None:
+        return None
+    bare = text[: number.start()].rstrip(_LEADER)
+    dots = sum(char != " " for char in text[len(bare) : number.start()])
+    return f"{bare} {number[0]}" if bare and dots >= _FEWEST_DOTS else None
 
 
 def _with_accents(rows: Sequence[_Row]) -> list[_Row]:

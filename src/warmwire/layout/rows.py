@@ -15,7 +15,7 @@ from statistics import median
 from warmwire.layout.page import Box, Line
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
-_LEADER = re.compile(r"\s*(?:[.·…‥_]\s?){2,}\s*$")
+_DOTS = ".·…‥_"
 _SIGNS = frozenset("$€£¥")
 _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
@@ -116,12 +116,13 @@ def is_value(text: str) -> bool:
 
 def is_label(text: str) -> bool:
     """Whether `text` points at what stands beside it: it ends in a colon or in leader dots."""
-    return text.rstrip().endswith((":", "：")) or _LEADER.search(text) is not None
+    return text.rstrip().endswith((":", "：")) or without_leader(text) != text
 
 
 def without_leader(text: str) -> str:
-    """`text` without the dots that lead to a page number."""
-    return _LEADER.sub("", text)
+    """`text` without the dots that lead to a page number: two at least, in time that grows with the text alone."""
+    bare = text.rstrip(f"{_DOTS} \t\n")
+    return bare if sum(char in _DOTS for char in text[len(bare) :]) > 1 else text
 
 
 MIN_RUN = 5

@@ -152,3 +152,13 @@ def test_a_table_between_labels_and_sums_is_a_table_of_its_own() -> None:
     tables = [grid(element) for element in found if element.kind is Kind.TABLE]
     assert tables == [[list(row) for row in items], [list(row) for row in sums]]
     assert texts(found)[:3] == [f"{label} {value}" for label, value in labels]
+
+
+def test_a_title_in_a_bar_over_a_drawn_table_heads_it() -> None:
+    xs, ys = [50.0, 200.0, 300.0, 400.0], [200.0, 220.0, 240.0, 260.0, 280.0, 300.0]
+    bar = (Box(200, 200, 201, 220), Box(300, 200, 301, 220))
+    title = line(54, 203, "D Costs", 12, True)
+    page = [*lines(50, 100, PROSE), title, *_cells([[], HEAD, *ROWS], xs, ys)]
+    found = structure(page, WIDTH, HEIGHT, rules=_rules(xs, ys, bar))
+    assert [element.text for element in found[1:-1]] == ["D Costs"]
+    assert grid(found[-1]) == [HEAD, *ROWS]

@@ -8,17 +8,20 @@ chart or a form's frame, not a table. Where strokes part the columns only, text 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_value, reads_on, rows_of
+from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
 from warmwire.layout.tables import Found, Slot, build
 
 MAX_EDGES = 200
 """Most rows or columns of a lattice; more is a pattern, not a table."""
+TITLE = 1.12
+"""A title in a bar over a table is larger than its cells by this factor; recognised sizes of one are rough by 0.08."""
 MAX_STROKES = 4000
 """More strokes than that are a drawing; the longest are kept."""
 
@@ -159,10 +162,23 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
         for c in range(columns)
     ):
         return None  # its strokes do not part all columns: how text lines up does
+    top = lattice.ys[0]
+    if _is_title(slots[0], filled, columns):
+        top = lattice.ys[slots[0].rowspan]
+        slots[0].lines = []
     slots, rows = _split_rows(slots, rows)
     if len({slot.row for slot in slots if slot.lines}) < 2:
         return None
-    return build(slots, rows, columns, lattice.box)
+    return build(slots, rows, columns, replace(lattice.box, top=top))
+
+
+def _is_title(slot: Slot, filled: Sequence[Slot], columns: int) -> bool:
+    """Whether the first cell is a bar over the whole table with its title in it, set larger than the rest: it heads
+    the table and is no row of it."""
+    if slot.colspan < columns or len(slot.lines) != 1 or len(filled) < 4:
+        return False
+    rest = median(size_of(line) for other in filled if other is not slot for line in other.lines)
+    return size_of(slot.lines[0]) > TITLE * rest
 
 
 def _is_closed(slot: Slot, lattice: _Lattice) -> bool:

@@ -3,7 +3,7 @@
 Rows of several cells that follow each other at even steps are a candidate. Strips of white that nearly no row
 crosses part its columns. It is a table when its cells say so: figures under each other, a bold head over plain
 rows, or a layout model that saw a table there. It is none when its columns read as prose, as list markers, or as
-labels ("Date:") beside their values.
+labels ("Date:") beside their values, nor where what stands side by side keeps off each other's baselines.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from statistics import median
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
+from warmwire.layout.strips import columns_of
 from warmwire.layout.tables import Found, Slot, build
 
 MIN_GAP = 0.7
@@ -215,7 +216,7 @@ def _inner(group: list[_Row], size: float, count: int) -> tuple[int, int] | None
 
 def _collisions(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> int:
     """In how many rows two cells stand in one column."""
-    return sum(len({_column(box, edges)[0] for box in row.boxes}) < len(row.cells) for row in group)
+    return sum(len({columns_of(box, edges)[0] for box in row.boxes}) < len(row.cells) for row in group)
 
 
 def _wide(group: Sequence[_Row]) -> int:
@@ -223,7 +224,7 @@ def _wide(group: Sequence[_Row]) -> int:
 
 
 def _crosses(box: Box, edges: Sequence[tuple[float, float]]) -> bool:
-    return len(set(_column(box, edges))) > 1
+    return len(set(columns_of(box, edges))) > 1
 
 
 def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float]]:
@@ -246,13 +247,6 @@ def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float
     return [strip for strip in strips if strip[0] > min(row.box.left for row in rows)]
 
 
-def _column(box: Box, edges: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """First and last column a cell reaches into."""
-    first = sum((start + end) / 2 <= box.left + 0.2 * (end - start) for start, end in edges)
-    last = sum((start + end) / 2 < box.right - 0.2 * (end - start) for start, end in edges)
-    return first, max(first, last)
-
-
 def _without_crossings(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
     """The longest part of a group whose single cells stay within one column, or stand between rows of several."""
     parts: list[list[_Row]] = [[]]
@@ -272,7 +266,7 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
     whole: list[list[Line]] = [[] for _ in range(count)]  # what stays within its column
     for row in group:
         for cell, box in zip(row.cells, row.boxes, strict=True):
-            first, last = _column(box, edges)
+            first, last = columns_of(box, edges)
             columns[first].append(join_runs(cell))
             if first == last:
                 whole[first].append(columns[first][-1])
@@ -332,7 +326,7 @@ def _merge_wrapped(group: list[_Row], edges: Sequence[tuple[float, float]], size
     spread = median(steps) > 1.2 * min(steps) if steps else False
     merged = group[:1]
     for step, row in zip(steps, group[1:], strict=True):
-        first = min(_column(box, edges)[0] for box in row.boxes)
+        first = min(columns_of(box, edges)[0] for box in row.boxes)
         words = not any(is_value(join_runs(cell).text) for cell in row.cells)
         if first > 0 and words and step < close and (spread or len(row.cells) == 1):
             merged[-1] = _Row([*merged[-1].cells, *row.cells])
@@ -345,7 +339,7 @@ def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> Found
     slots: list[Slot] = []
     count = len(edges) + 1
     for r, row in enumerate(group):
-        spans = [(_column(box, edges), cell) for cell, box in zip(row.cells, row.boxes, strict=True)]
+        spans = [(columns_of(box, edges), cell) for cell, box in zip(row.cells, row.boxes, strict=True)]
         taken: dict[int, Slot] = {}
         for (first, last), cell in spans:
             holder = taken.get(first)

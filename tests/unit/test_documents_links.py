@@ -36,6 +36,10 @@ def test_links_of_a_file_stand_on_their_words(reading: Reading) -> None:
     assert "nothing" not in markdown
 
 
+def test_what_is_written_over_a_page_is_its_text(reading: Reading) -> None:
+    assert "Checked by Ada" in export(reading, Format.MD)
+
+
 def test_a_link_on_a_whole_item_is_docling_cores(reading: Reading) -> None:
     links = [text for text in build_document(reading).texts if text.hyperlink is not None]
     assert [(text.text, str(text.hyperlink)) for text in links] == [("http://example.org/", "http://example.org/")]

@@ -69,13 +69,15 @@ class PdfSource:
             return read_outline(self._pdf)
 
     def _load(self, index: int) -> PdfPage:
-        """The page; what is filled into a form's fields becomes part of its text, and links are read before that."""
-        from warmwire.documents.pdf_links import read_targets
+        """The page; what is filled into a form and written over it becomes its text, and links are read before that."""
+        import pypdfium2.raw as pdfium
+
+        from warmwire.documents.pdf_links import has_notes, read_targets
 
         page = self._pdf[index]
         targets = read_targets(self._pdf, page)
-        if self._pdf.formenv is not None:
-            page.flatten()
+        if self._pdf.formenv is not None or has_notes(page):
+            pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = self._pdf[index]
         return PdfPage(page, targets)

@@ -43,6 +43,20 @@ def read_targets(pdf: Any, page: Any) -> list[Target]:
     return found
 
 
+def has_notes(page: Any) -> bool:
+    """Whether anything but links is laid over a page: text boxes, stamps, marks. Hold the pdfium lock."""
+    import pypdfium2.raw as pdfium
+
+    for index in range(min(max(0, pdfium.FPDFPage_GetAnnotCount(page)), MAX_LINKS)):
+        note = pdfium.FPDFPage_GetAnnot(page, index)
+        if note:
+            kind = pdfium.FPDFAnnot_GetSubtype(note)
+            pdfium.FPDFPage_CloseAnnot(note)
+            if kind not in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
+                return True
+    return False
+
+
 def _address(pdf: Any, action: Any) -> str:
     import pypdfium2.raw as pdfium
 

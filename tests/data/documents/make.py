@@ -470,6 +470,12 @@ def links() -> bytes:
         link(72, 560, 130, "/S/URI/URI(javascript:alert\\(1\\))"),
         link(300, 300, 50, "/S/URI/URI(https://example.org/nothing)"),
     ]
+    shown = pdf.stream(
+        b"BT /F1 11 Tf 2 4 Td (Checked by Ada) Tj ET",
+        f"/Type/XObject/Subtype/Form/BBox[0 0 200 18]/Resources {pdf.resources}",
+    )
+    note = "<</Type/Annot/Subtype/FreeText/F 4/Contents(Checked by Ada)/Rect[72 496 272 514]"
+    annotations.append(f"{pdf.add(f'{note}/DA(/F1 11 Tf)/AP<</N {shown} 0 R>>>>')} 0 R")
     pdf.page(
         text(72, 720, "Pages that lead elsewhere", 20, "F2")
         + text(72, 664, "A first line of this paragraph, which says little about the [harbour-")

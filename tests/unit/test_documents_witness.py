@@ -86,6 +86,16 @@ def test_a_witness_that_fails_leaves_the_page_to_the_model() -> None:
     assert (page.record.route, page.elements[0].text) == (Route.MODEL, "the page")
 
 
+def test_hidden_text_is_what_is_left_where_the_model_cannot_read_the_page() -> None:
+    class Foreign(Echo):
+        def read(self, image: Image, **_: Any) -> Recognition:
+            return Recognition("<doctag></doctag>", "echo", report={"lines": 0, "unread": 30})
+
+    page = read(Foreign(""))
+    assert page.record.error.startswith("30 of 30 lines")
+    assert page.elements[0].text.startswith("The keeper of the harbour")
+
+
 def test_bad_hidden_text_is_not_asked_about() -> None:
     engine = Echo("")
     source = open_source(str(DATA / "routes.pdf"))

@@ -308,6 +308,8 @@ def _own_text(prepared: _Prepared) -> list[Element]:
     text = prepared.text
     trusted = text_quality("\n".join(line.text for line in text.hidden)) >= TRUSTED
     lines = text.lines or (text.hidden if trusted else [])
+    if prepared.claim is not None:  # in a script the reader does not know, nobody can witness for it
+        lines = prepared.claim.lines
     try:
         return structure_text(lines, text, prepared.page)
     except Exception:  # it may be what went wrong before

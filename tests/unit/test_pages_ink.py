@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warmwire.layout.page import Box
+from warmwire.layout.page import Box, Line
 from warmwire.models.pages.decode import Decoder, Reading
 
 cv2 = pytest.importorskip("cv2")
 
 from warmwire.models.pages.cuts import crop, split_at_rules  # noqa: E402
 from warmwire.models.pages.ink import Ink, measure  # noqa: E402
-from warmwire.models.pages.lines import bold_from  # noqa: E402
+from warmwire.models.pages.lines import bold_from, with_boxes  # noqa: E402
 from warmwire.models.pages.stature import sizes_of  # noqa: E402
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn, mark_of  # noqa: E402
 
@@ -98,6 +98,16 @@ def _measured(text: str, scale: float, thickness: int) -> Ink:
     image = _page(60, 400)
     _text(image, text, 20, 42, scale, thickness)
     return measure(image, text, _places(image, len(text)))
+
+
+def test_a_check_box_read_as_a_line_of_its_own_opens_the_line_beside_it() -> None:
+    def line(text: str, left: float, top: float) -> Line:
+        return Line(Box(left, top, left + 20 * len(text), top + 22), text, size=24)
+
+    lines = [line("☑", 100, 100), line("paid in full", 140, 101), line("☐", 100, 200), line("far", 300, 200)]
+    found = with_boxes(lines)
+    assert [one.text for one in found] == ["☑ paid in full", "☐", "far"]
+    assert found[0].box.left == 100
 
 
 def test_size_and_weight_follow_the_font() -> None:

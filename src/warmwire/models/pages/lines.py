@@ -24,6 +24,9 @@ from warmwire.models.pages.words import MARGIN, run_of
 
 SURE = 0.9
 """A line that is more legible is read in no other direction."""
+BOXES = frozenset("☐☑")
+REACH = 1.5
+"""A check box is no further before its text, in units of the size."""
 LONG = 10.0
 """A doubtful line that is so many times longer than high is read once more in two parts."""
 SURE_REST = 0.85
@@ -283,4 +286,28 @@ def unmarked(lines: Sequence[Line], marks: Sequence[Mark | None]) -> list[Line]:
             mark.top < line.box.centre[1] < mark.bottom and abs(mark.left - line.box.left) < 0.5 * line.size
             for mark in found
         )
+    ]
+
+
+def with_boxes(lines: Sequence[Line]) -> list[Line]:
+    """Lines with the check boxes that were read as lines of their own beside them."""
+    taken: dict[int, Line] = {}
+    boxes = [line for line in lines if line.text in BOXES]
+    for sign in boxes:
+        beside = [
+            (line.box.left - sign.box.right, i)
+            for i, line in enumerate(lines)
+            if line.text not in BOXES
+            and sign.box.left < line.box.left < sign.box.right + REACH * line.size
+            and line.box.top < sign.box.centre[1] < line.box.bottom
+        ]
+        if beside:
+            taken.setdefault(min(beside)[1], sign)
+    merged = {id(sign) for sign in taken.values()}
+    return [
+        replace(line, text=f"{taken[i].text} {line.text}", box=replace(line.box, left=taken[i].box.left))
+        if i in taken and not markers_of(line.text)
+        else line
+        for i, line in enumerate(lines)
+        if id(line) not in merged
     ]

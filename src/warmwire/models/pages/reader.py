@@ -40,7 +40,7 @@ from warmwire.models.pages.geometry import (
     straight_image,
     upright,
 )
-from warmwire.models.pages.lines import dash_lines, loose, read_lines, unmarked, with_marks
+from warmwire.models.pages.lines import dash_lines, loose, read_lines, unmarked, with_boxes, with_marks
 from warmwire.models.pages.remains import rest_of
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
@@ -130,8 +130,9 @@ class PageReader:
         )
         if cancelled.is_set():
             return None
-        marks = find_marks(ink, [loose(line) for line in text.lines])
-        lines = [*with_marks(text.lines, marks), *unmarked([*text.rest, *dash_lines(text.lines, rest.dashes)], marks)]
+        known = with_boxes(text.lines)
+        marks = find_marks(ink, [loose(line) for line in known])
+        lines = [*with_marks(known, marks), *unmarked([*text.rest, *dash_lines(known, rest.dashes)], marks)]
         tables = model_tables(straight, lines, drawn, rules, _size(boxes), self._engines.cells)
         return Sight(frame, lines, drawn, rules, tables, text.unread)
 

@@ -22,6 +22,7 @@ class Format(StrEnum):
     CHUNKS = "chunks"
     HOCR = "hocr"
     ALTO = "alto"
+    VIEWER = "viewer"
 
 
 SUFFIX: Final = {
@@ -36,6 +37,7 @@ SUFFIX: Final = {
     Format.CHUNKS: ".jsonl",
     Format.HOCR: ".hocr",
     Format.ALTO: ".alto.xml",
+    Format.VIEWER: ".viewer.html",
 }
 
 JOINED: Final = (Format.MD, Format.TEXT)
@@ -54,18 +56,22 @@ _SUFFIXES: Final = {suffix: form for form, suffix in SUFFIX.items()} | {
 
 def without_suffix(name: str) -> str:
     """A file's name without the suffix of a format; any other end is part of the name."""
-    for suffix in sorted({*_SUFFIXES, *SUFFIX.values()}, key=len, reverse=True):
-        if name.lower().endswith(suffix) and len(name) > len(suffix):
-            return name[: -len(suffix)]
-    return name
+    return name[: len(name) - len(_suffix_of(name))]
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:
     """The format that a file's suffix asks for. Raises UsageError for one that none has."""
     from warmwire.client import UsageError
 
-    suffix = PurePath(path).suffix.lower()
-    if suffix in _SUFFIXES:
+    name = PurePath(path).name
+    if suffix := _suffix_of(name):
         return _SUFFIXES[suffix]
-    said = f"the suffix {suffix}" if suffix else "no suffix"
+    last = PurePath(path).suffix
+    said = f"the suffix {last}" if last else "no suffix"
     raise UsageError(f"{os.fspath(path)}: {said} says no format; there are {', '.join(SUFFIX.values())}")
+
+
+def _suffix_of(name: str) -> str:
+    """The longest end of a name that is a format's suffix, "" for none: x.viewer.html is no plain HTML."""
+    ends = (suffix for suffix in _SUFFIXES if name.lower().endswith(suffix) and len(name) > len(suffix))
+    return max(ends, key=len, default="")

@@ -37,6 +37,10 @@ def render(
     if form is Format.XLSX:
         book = workbook(reading)
         return {SUFFIX[form]: book} if book else {}
+    if form is Format.VIEWER:
+        from warmwire.documents.output.viewer import viewer
+
+        return {SUFFIX[form]: viewer(reading, source).encode(errors="replace")}
     text = _text(reading, form, figures, is_pdf=isinstance(source, PdfSource))
     return {SUFFIX[form]: text.encode(errors="replace")} if text else {}  # a file's name may hold what no text can
 

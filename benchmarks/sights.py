@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from warmwire.layout.page import Box, Cell, Element, Kind, Line, Region, RegionKind, Table
+from warmwire.layout.runs import Run
 from warmwire.layout.tables import Found
 from warmwire.models.images import Image
 from warmwire.models.pages.geometry import Frame
@@ -69,7 +70,7 @@ def save_sight(sight: Sight, path: Path) -> None:
 def load_sight(path: Path) -> Sight:
     """Read what `save_sight` wrote; what it did not know of yet has its default."""
     value = msgspec.json.decode(path.read_bytes())
-    lines = [Line(**{**line, "box": Box(**line["box"])}) for line in value["lines"]]
+    lines = [_line(line) for line in value["lines"]]
     return Sight(
         Frame(**value["frame"]),
         lines,
@@ -78,6 +79,14 @@ def load_sight(path: Path) -> Sight:
         [Found(_element(t["element"]), [lines[place] for place in t["used"]]) for t in value["tables"]],
         value["unread"],
     )
+
+
+def _line(value: dict[str, Any]) -> Line:
+    run = value.get("run")
+    if run is not None:
+        places = {key: tuple(run[key]) for key in ("corner", "along", "across")}
+        run = Run(**{**run, **places, "spans": tuple(tuple(span) for span in run["spans"])})
+    return Line(**{**value, "box": Box(**value["box"]), "run": run})
 
 
 def _element(value: dict[str, Any]) -> Element:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, WIDTH, grid, line, lines, texts, words_of
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.rows import rows_of
 from warmwire.layout.structure import structure
 
 HEAD = ["Article", "Stock", "Price"]
@@ -162,3 +164,11 @@ def test_a_title_in_a_bar_over_a_drawn_table_heads_it() -> None:
     found = structure(page, WIDTH, HEIGHT, rules=_rules(xs, ys, bar))
     assert [element.text for element in found[1:-1]] == ["D Costs"]
     assert grid(found[-1]) == [HEAD, *ROWS]
+
+
+def test_rows_that_drift_down_the_page_hold_together() -> None:
+    cells = [line(60 + 50 * c, 100 + 14 * r + 0.9 * c, f"{r}.{c}") for r in range(4) for c in range(9)]
+    dash = replace(line(60 + 50 * 9, 0, "-"), box=Box(510, 112, 514, 114))
+    rows = rows_of([*cells, dash])
+    assert [len(row) for row in rows] == [10, 9, 9, 9]
+    assert [run.text for run in rows[0]] == [*(f"0.{c}" for c in range(9)), "-"]

@@ -6,6 +6,7 @@ its value. Runs on one baseline make a row; near neighbours in a row make a line
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,6 +14,15 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.page import Box, Line
+
+SAME_ROW = 0.5
+"""Lines of one row differ by less than this share of their height from their neighbour in it, ..."""
+MAX_DRIFT = 0.9
+"""... and by less than this from any line of it: 0.3 degrees are a third of a height over a wide table."""
+MARK_HEIGHT = 0.9
+"""A line's height is at least this share of its font size, however low its ink."""
+NEAR_ROWS = 3
+"""A line belongs to one of the rows last begun, where it belongs to any."""
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _DOTS = ".·…‥_"
@@ -48,17 +58,40 @@ def same_row(one: Box, other: Box) -> bool:
 
 
 def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
-    """Rows from top to bottom, each from left to right."""
+    """Rows from top to bottom, each from left to right.
+
+    A row of a scan that lies a little askew drifts down the page by up to the height of its letters: what a line
+    stands beside is told by its nearest neighbour in the row.
+    """
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.centre[1]):
-        row = next((row for row in reversed(rows[-3:]) if all(same_row(line.box, one.box) for one in row)), None)
-        if row is None or any(_overlap(line.box, one.box) > 0.3 for one in row):
-            rows.append([line])
-        else:
+        steps = [(_step(line, row), row) for row in rows[-NEAR_ROWS:]]
+        step, row = min(reversed(steps), key=lambda pair: pair[0], default=(math.inf, []))
+        if step < SAME_ROW and not any(_overlap(line.box, one.box) > 0.3 for one in row):
             row.append(line)
+        else:
+            rows.append([line])
     for row in rows:
         row.sort(key=lambda line: line.box.left)
     return rows
+
+
+def _step(line: Line, row: Sequence[Line]) -> float:
+    """How far below its nearest neighbour in `row` a line stands, in their heights; infinite where another one of the
+    row is further up than a row may drift."""
+    if any(_drop(line, other) > MAX_DRIFT for other in row):
+        return math.inf
+    return _drop(line, min(row, key=lambda other: _gap(line.box, other.box)))
+
+
+def _drop(one: Line, other: Line) -> float:
+    """The step between the middles of two lines, in units of the lower one's height: a dash is as high as its font."""
+    height = min(max(line.box.height, MARK_HEIGHT * line.size) for line in (one, other))
+    return abs(one.box.centre[1] - other.box.centre[1]) / max(height, 1e-6)
+
+
+def _gap(one: Box, other: Box) -> float:
+    return max(one.left - other.right, other.left - one.right)
 
 
 def _overlap(one: Box, other: Box) -> float:

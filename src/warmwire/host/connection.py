@@ -114,6 +114,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     def connection_lost(self, exc: Exception | None) -> None:
         self._host.hangups.remove(self._fd, self.drop)
         self._cancel()
+        self._answer = None  # one that never began keeps its cancellation, and with it us
         for timer in (self._stall, self._lingering):
             if timer is not None:
                 timer.cancel()

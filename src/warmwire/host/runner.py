@@ -129,7 +129,9 @@ class ThreadRunner:
                 return await asyncio.shield(future)
         except (asyncio.CancelledError, TimeoutError):
             future.add_done_callback(_forget)
-            if limit.expired():  # else a TimeoutError is the model's own
+            expired = limit.expired()  # else a TimeoutError is the model's own
+            del limit  # it holds the task, which keeps this frame in its cancellation
+            if expired:
                 raise too_late(request, timeout) from None
             raise
         finally:

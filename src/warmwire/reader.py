@@ -24,7 +24,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
-from warmwire.client import Engine, InputError, UsageError, WarmwireError
+from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.given import Given, name_of, opener
 from warmwire.documents.pages import select_pages
 from warmwire.documents.parts import require_parts
@@ -32,7 +32,6 @@ from warmwire.documents.read import Options
 from warmwire.documents.read import Reader as PageReader
 from warmwire.documents.record import PageRecord, Reading
 from warmwire.documents.result import Document
-from warmwire.documents.timed import TimedEngine
 from warmwire.engines import Engines
 from warmwire.transport.closing import AsyncClosing, Closing
 
@@ -61,7 +60,8 @@ def read(
         jobs: pages read at once, about a gigabyte each; half of the cores by default, four at most.
         socket: read through the host at this socket instead of in worker processes of our own.
         model: what reads scanned pages: "pages" (the default), "x.gguf" with vision, or "openai:URL#MODEL".
-        timeout: most seconds for one page at the model; a page that takes longer has failed.
+        timeout: most seconds for one page at the model, the host's own limit by default; a page that takes longer has
+            failed.
         password: of an encrypted PDF.
         on_page: called with the record of each page, in order, when it is done.
 
@@ -96,11 +96,11 @@ class Reader(Closing):
     ) -> None:
         require_parts()
         _check(jobs, socket, model, timeout)
-        engines = Engines(socket, model or _MODEL, jobs)
+        engines = Engines(socket, model or _MODEL, jobs, timeout)
         options = Options(dpi=dpi, force=force)
         if threshold is not None:
             options = Options(dpi=dpi, force=force, threshold=threshold)
-        self._pages = PageReader(functools.partial(_connect, engines, timeout), options, engines.jobs)
+        self._pages = PageReader(engines.connect, options, engines.jobs)
         self._turn = threading.Lock()
         self._release = weakref.finalize(self, _release, self._pages, engines)  # also where nobody calls `close`
 
@@ -227,11 +227,6 @@ def _check(jobs: int | None, socket: str | os.PathLike[str] | None, model: str |
         raise UsageError(f"timeout is {timeout}; it must be a number of seconds above 0")
     if socket is not None and model not in (None, _MODEL):
         raise UsageError("socket reads with the host's model and model with another; give one of them")
-
-
-def _connect(engines: Engines, timeout: float | None) -> Engine:
-    engine = engines.connect()
-    return engine if timeout is None else TimedEngine(engine, timeout)
 
 
 def _release(pages: PageReader, engines: Engines) -> None:

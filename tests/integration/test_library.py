@@ -144,7 +144,8 @@ def test_a_page_that_fails_raises_nothing(scribe: Scribe, path: str) -> None:
     scribe.wait = True
     doc = warmwire.read(ROUTES, pages="1-2", socket=path, timeout=0.5)
     assert doc.status == "partial"
-    assert doc.error == "page 2: the page took longer than 0.5 s"
+    assert "page 2: " in doc.error
+    assert "0.5 s" in doc.error
     assert doc.pages[1].status == "partial"
     assert "The harbour office." in doc.markdown()
 

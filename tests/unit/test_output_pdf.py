@@ -196,6 +196,12 @@ def test_a_signed_file_is_refused_unless_forced() -> None:
     assert WORDS in text_of(added(stream.getvalue(), reading([RUN]), force=True))
 
 
+def image_file(pixels: np.ndarray[Any, Any]) -> bytes:
+    stream = io.BytesIO()
+    Pil.fromarray(pixels).save(stream, "PNG")
+    return stream.getvalue()
+
+
 def picture_file(form: str, mode: str = "RGB", **options: Any) -> bytes:
     pixels = np.zeros((300, 400, 3), np.uint8) + 240
     pixels[20:80, 30:90] = (200, 20, 20)
@@ -223,9 +229,12 @@ def test_a_jpeg_is_taken_as_it_is_and_stands_upright(orientation: int) -> None:
     assert box_of(data, "of") == pytest.approx((90, height / 2 - 110, 98, height / 2 - 100), abs=1)
 
 
-@pytest.mark.parametrize("mode", ["RGB", "L", "1"])
+@pytest.mark.parametrize("mode", ["RGB", "L", "1", "P"])
 def test_other_pictures_lose_nothing(mode: str) -> None:
-    source = opener(picture_file("PNG", mode))()
+    given = picture_file("PNG", mode)
+    if mode == "RGB":
+        given = image_file(np.random.default_rng(2).integers(0, 255, (300, 400, 3), np.uint8))
+    source = opener(given)()
     pixels = source.page(0).render(0)
     data = searchable_pdf(reading([RUN], (400.0, 300.0)), source)
     with pikepdf.open(io.BytesIO(data)) as pdf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,11 +14,17 @@ from warmwire.documents.record import ReadPage
 from warmwire.documents.source import Image, Source
 from warmwire.layout.runs import Point
 
+if TYPE_CHECKING:
+    from PIL.Image import Image as PilImage
+
 _LONG_SIDE: Final = 842.0
 """Points along the longer side of a page whose picture does not say how large it is: A4."""
 
 _DPI: Final = (100.0, 2400.0)
 """What a scanner writes; the 72 and 96 of other programs mean nothing."""
+
+_PALETTE: Final = 256
+_PHOTOMETRIC, _STRIP_OFFSETS, _ROWS_PER_STRIP, _STRIP_SIZES = 262, 273, 278, 279  # tags of TIFF
 
 _TURNS: Final = {
     1: (1, 0, 0, 1, 0, 0),
@@ -74,23 +80,50 @@ def _jpeg_stream(pdf: Any, jpeg: Jpeg) -> Any:
 
 
 def _packed_stream(pdf: Any, pixels: Image) -> Any:
-    """A picture as PNG packs it, whose compressed data a PDF takes as it is; grey and black-and-white are told."""
-    from pikepdf import Dictionary, Name
+    """A picture packed without loss: black and white as a fax packs it, all else as PNG does, few colours as a palette.
+    A PDF takes the compressed data of both as they are."""
+    from pikepdf import Array, Dictionary, Name, String
     from PIL import Image as Pil
 
-    picture = Pil.fromarray(pixels)
+    space: Any = Name.DeviceGray
     if (pixels == pixels[:, :, :1]).all():
         picture = Pil.fromarray(pixels[:, :, 0])
         if np.isin(pixels[:, :, 0], (0, 255)).all():
-            picture = picture.convert("1")
-    bits, colours = 1 if picture.mode == "1" else 8, 3 if picture.mode == "RGB" else 1
+            return _fax_stream(pdf, picture.convert("1"))
+    elif Pil.fromarray(pixels).getcolors(_PALETTE) is not None:
+        flat = pixels.reshape(-1, 3).astype(np.uint32)
+        colours, places = np.unique(flat @ np.array([1 << 16, 1 << 8, 1], np.uint32), return_inverse=True)
+        picture = Pil.fromarray(places.reshape(pixels.shape[:2]).astype(np.uint8))
+        table = b"".join(int(colour).to_bytes(3, "big") for colour in colours)
+        space = Array([Name.Indexed, Name.DeviceRGB, len(colours) - 1, String(table)])
+    else:
+        picture, space = Pil.fromarray(pixels), Name.DeviceRGB
     file = io.BytesIO()
     picture.save(file, "PNG")
-    parameters = Dictionary(Predictor=15, Colors=colours, BitsPerComponent=bits, Columns=picture.width)
+    colours_each = len(picture.getbands())
+    parameters = Dictionary(Predictor=15, Colors=colours_each, BitsPerComponent=8, Columns=picture.width)
     return pdf.make_stream(
         _png_data(file.getvalue()),
-        Type=Name.XObject, Subtype=Name.Image, Width=picture.width, Height=picture.height, BitsPerComponent=bits,
-        ColorSpace=Name.DeviceRGB if colours == 3 else Name.DeviceGray, Filter=Name.FlateDecode, DecodeParms=parameters,
+        Type=Name.XObject, Subtype=Name.Image, Width=picture.width, Height=picture.height, BitsPerComponent=8,
+        ColorSpace=space, Filter=Name.FlateDecode, DecodeParms=parameters,
+    )  # fmt: skip
+
+
+def _fax_stream(pdf: Any, picture: PilImage) -> Any:
+    """A black-and-white picture by CCITT's group 4, in the one strip of a TIFF file."""
+    from pikepdf import Dictionary, Name
+    from PIL import Image as Pil
+
+    file = io.BytesIO()
+    picture.save(file, "TIFF", compression="group4", tiffinfo={_ROWS_PER_STRIP: picture.height})
+    tiff: Any = Pil.open(file)
+    (start,), (size,) = tiff.tag_v2[_STRIP_OFFSETS], tiff.tag_v2[_STRIP_SIZES]
+    black_is_zero = tiff.tag_v2[_PHOTOMETRIC] == 1
+    parameters = Dictionary(K=-1, Columns=picture.width, Rows=picture.height, BlackIs1=black_is_zero)
+    return pdf.make_stream(
+        file.getvalue()[start : start + size],
+        Type=Name.XObject, Subtype=Name.Image, Width=picture.width, Height=picture.height, BitsPerComponent=1,
+        ColorSpace=Name.DeviceGray, Filter=Name.CCITTFaxDecode, DecodeParms=parameters,
     )  # fmt: skip
 
 

@@ -275,3 +275,15 @@ def test_a_line_in_capitals_heads_the_lines_below() -> None:
     page = [*lines(50, 100, PROSE), line(50, 165, "FENCE AND PAINT", bold=True), line(50, 178, OTHER[0], bold=True)]
     page += lines(50, 191, OTHER[1:])
     assert texts(structure(page, WIDTH, HEIGHT), Kind.HEADING) == ["FENCE AND PAINT"]
+
+
+def test_glyphs_without_a_meaning_that_open_several_lines_are_bullets() -> None:
+    page = [line(50, 100, PROSE[0]), line(50, 113, PROSE[3])]
+    page += [line(50, 140 + 13 * i, f"\ufffd {text}") for i, text in enumerate(("Red hen", "Blue fox", "Green owl"))]
+    found = structure(page, WIDTH, HEIGHT)
+    assert [item.text for item in found if item.kind is Kind.LIST_ITEM] == ["Red hen", "Blue fox", "Green owl"]
+
+
+def test_one_glyph_without_a_meaning_is_no_bullet() -> None:
+    found = structure([line(50, 100, "\ufffd x is small"), line(50, 113, PROSE[3])], WIDTH, HEIGHT)
+    assert not [item for item in found if item.kind is Kind.LIST_ITEM]

@@ -14,7 +14,7 @@ import math
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from warmwire.documents.pdf_chars import Characters, Space, Style
 from warmwire.documents.pdf_frame import Frame, turn_box
 from warmwire.layout.page import Box, Line
+from warmwire.layout.runs import Run
 
 _WORD_GAP: Final = 0.12  # of the font size: a narrower gap is inside a word
 _SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even where the file has a space
@@ -125,7 +126,7 @@ def _read_group(chars: Characters, members: list[int], places: list[Place], slop
     """The lines of the characters that share one angle."""
     width, height = frame.size
     if slope == 0:
-        return [_line(p, _box(p), 0, chars) for p in _pieces(chars, members, places)]
+        return [replace(_line(p, _box(p), 0, chars), run=_run(p, places)) for p in _pieces(chars, members, places)]
     if slope % 90 == 0:
         turned = frame.turned(-slope)
         inner, _ = _places(chars.boxes, turned)
@@ -275,6 +276,24 @@ def _gap(before: _Piece, piece: _Piece, leftward: bool) -> float:
 
 def _box(piece: _Piece) -> Box:
     return Box(piece.left, piece.top, piece.right, piece.bottom)
+
+
+def _run(piece: _Piece, places: Sequence[Place]) -> Run | None:
+    """Where the words of a line that is read from left to right stand; None for a single word."""
+    width = piece.right - piece.left
+    if piece.leftward or piece.downward or -1 not in piece.at or width <= 0:
+        return None
+    spans: list[tuple[float, float]] = []
+    start = end = math.nan
+    for at in (*piece.at, -1):
+        if at >= 0:
+            left, _, right, _ = places[at]
+            start, end = (left, right) if math.isnan(start) else (min(start, left), max(end, right))
+        elif not math.isnan(start):
+            spans.append(((start - piece.left) / width, (end - piece.left) / width))
+            start = end = math.nan
+    across = (0.0, piece.bottom - piece.top)
+    return Run("".join(piece.chars), (piece.left, piece.top), (width, 0.0), across, tuple(spans))
 
 
 def _line(piece: _Piece, box: Box, slope: int, chars: Characters) -> Line:

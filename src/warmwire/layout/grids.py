@@ -270,7 +270,8 @@ def _are_rows(text: Sequence[Sequence[Line]], slots: Sequence[Slot]) -> bool:
     """Whether rows of text in one band are rows of the table: most fill several of its columns."""
     if len(text) < 2 or len(slots) < 2:
         return False
-    wide = [row for row in text if len(row) >= 2]
+    owner = {id(line): i for i, slot in enumerate(slots) for line in slot.lines}
+    wide = [row for row in text if len({owner[id(line)] for line in row}) >= 2]
     if len(text) == 2:
         return len(wide) == 2 and all(any(is_value(line.text) for line in row) for row in text)
     return len(wide) >= 0.7 * len(text)

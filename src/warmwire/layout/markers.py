@@ -20,8 +20,10 @@ from warmwire.layout.page import Line
 
 _BULLETS = "•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·・･∙⁃❑❒★※□◎∎➔➜"
 _DASHES = "-–—*+"
+_UNKNOWN = "\ufffd\ue000-\uf8ff"
+"""Glyphs that a file gives no meaning, or one of its own: before the text of several lines they are bullets."""
 _BULLET = re.compile(rf"([{_BULLETS}])\s*(?=\S)")
-_DASH = re.compile(rf"([{_DASHES}o])\s+(?=\S)")
+_DASH = re.compile(rf"([{_DASHES}o{_UNKNOWN}])\s+(?=\S)")
 _BOX = re.compile(
     r"(\[[ xX✓✗]?\]|[☐☑☒⊠⊡□✅🗹🗷])\s*(?=\S)"
     r"|([冈区囚図网口回囗])\s*(?=[A-Za-zÀ-ž0-9])"  # what a recogniser of Chinese makes of them
@@ -40,7 +42,7 @@ NUMBERED: Final = re.compile(
 )
 """The printed number of an item that is known to count, at the start of its text."""
 
-BULLETED: Final = re.compile(rf"([{_DASHES}{_BULLETS}])(?:\s+|$)")
+BULLETED: Final = re.compile(rf"([{_DASHES}{_BULLETS}{_UNKNOWN}])(?:\s+|$)")
 """The printed bullet of an item that is known to have one, at the start of its text."""
 
 _SPOKEN = re.compile(r"[.!?…»”\"]\s*$")
@@ -145,6 +147,8 @@ def _is_bullet(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Lin
     sign = readings[i][0].text
     if sign == "o":
         return _is_ring(i, readings, lines, size)
+    if re.match(rf"[{_UNKNOWN}]", sign):
+        return _is_repeated(i, readings, lines, size)
     if sign not in _DASHES:
         return True
     if not any(char.isalpha() for char in readings[i][0].rest):
@@ -166,6 +170,16 @@ def _is_ring(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Line]
     beside = [j for j in near if abs(lines[j].box.left - lines[i].box.left) < 0.4 * size]
     rings = [j for j in beside if readings[j] and readings[j][0].text == "o"]
     return len(rings) > 1 and len(rings) > 0.7 * len(beside)
+
+
+def _is_repeated(i: int, readings: Sequence[Sequence[Marker]], lines: Sequence[Line], size: float) -> bool:
+    """Whether a sign stands before words, and at the same left edge before others nearby."""
+    sign, left = readings[i][0].text, lines[i].box.left
+    near = range(max(0, i - _NEAR), min(len(lines), i + _NEAR + 1))
+    return readings[i][0].rest[:1].isalnum() and any(
+        j != i and readings[j] and readings[j][0].text == sign and abs(lines[j].box.left - left) < 0.4 * size
+        for j in near
+    )
 
 
 def _is_section(marker: Marker) -> bool:

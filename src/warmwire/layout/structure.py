@@ -24,6 +24,7 @@ from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.rows import body_size
 from warmwire.layout.sane import sane_boxes, sane_lines, sane_regions
+from warmwire.layout.splits import split_at_rules
 from warmwire.layout.tables import Found
 from warmwire.layout.turned import apart_elements, level_lines
 
@@ -56,7 +57,11 @@ def structure(
     guard = Guard([] if skipped is None else skipped)
     lines, stray = sane_lines(lines)
     regions, rules = sane_regions(regions), sane_boxes(rules)
-    flow = _without(lines, [line for table in tables for line in table.used])
+    given = [line for table in tables for line in table.used]
+    flow = guard.run(
+        "cells' borders", lambda: split_at_rules(_without(lines, given), rules), lambda: _without(lines, given)
+    )
+    lines = [*given, *flow]
     beside: list[Line] = guard.run("neighbours", lambda: neighbour_lines(flow, width, body_size(flow)), list)
     lines, flow = _without(lines, beside), _without(flow, beside)
     size = body_size(level_lines(lines)[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, WIDTH, grid, line, lines, texts, words_of
 from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.splits import split_at
+from warmwire.layout.strips import columns_of
 from warmwire.layout.structure import structure
 
 
@@ -151,3 +152,22 @@ def test_rules_under_sums_do_not_take_the_figures_from_their_rows() -> None:
     page = [one for i, row in enumerate(rows) for one in _row(104 + i * 14, *row, xs=xs)]
     rules = [rule for left in (245, 325) for rule in _level(100, 145, left=left, right=left + 81)]
     assert grid(_table(structure(page, WIDTH, HEIGHT, rules=rules)))[1] == ["Granted in the year", "4,799", "673"]
+
+
+def test_years_above_the_first_rule_head_their_table() -> None:
+    xs = (54.0, 200.0, 280.0, 350.0)
+    rows = [_row(87, "2023", "2024", "2025e", xs=xs[1:])]
+    rows += [_row(103 + 20 * i, text, "11.0", "12.0", "13.0") for i, text in enumerate(("Revenue", "Costs", "Result"))]
+    found = structure([one for row in rows for one in row], WIDTH, HEIGHT, rules=_level(100, 120, 140, 160))
+    assert grid(_table(found))[:2] == [["", "2023", "2024", "2025e"], ["Revenue", "11.0", "12.0", "13.0"]]
+
+
+def test_a_head_in_the_white_belongs_to_the_column_whose_figures_it_covers() -> None:
+    strips = [(60.0, 100.0), (105.0, 145.0), (156.0, 200.0)]
+    assert columns_of(Box(76, 0, 105, 12), strips) == (1, 1)
+    assert columns_of(Box(115, 0, 156, 12), strips) == (2, 2)
+    assert columns_of(Box(90, 0, 170, 12), strips) == (1, 2)
+    assert columns_of(Box(110, 0, 120, 12), strips) == (1, 1)
+    assert columns_of(Box(50, 0, 300, 12), strips) == (0, 3)
+    assert columns_of(Box(10, 0, 30, 12), strips) == (0, 0)
+    assert columns_of(Box(190, 0, 400, 12), strips) == (3, 3)

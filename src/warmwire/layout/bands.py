@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_label, is_value, join_signs, reads_on, rows_of, same_row, size_of
+from warmwire.layout.rows import bounds, is_label, is_period, is_value, join_signs, reads_on, rows_of, same_row, size_of
 from warmwire.layout.splits import split_at
 from warmwire.layout.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables import Found, Slot, build
@@ -188,7 +188,10 @@ def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[Line]
         and line.box.right < rule.right + size
     ]
     rows = rows_of(near)
-    return rows[-1] if rows and _is_wide(rows[-1], size) and not all(is_value(line.text) for line in rows[-1]) else []
+    if not rows or not _is_wide(rows[-1], size):
+        return []
+    texts = [line.text for line in rows[-1]]
+    return rows[-1] if all(map(is_period, texts)) or not all(map(is_value, texts)) else []
 
 
 def _split_runs(bands: list[list[list[Line]]], size: float) -> list[list[list[Line]]]:

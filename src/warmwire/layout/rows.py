@@ -26,7 +26,9 @@ NEAR_ROWS = 3
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _DOTS = ".·…‥_"
-_SIGNS = frozenset("$€£¥")
+SIGNS = frozenset("$€£¥")
+"""Signs of money, which stand apart from their amounts where these are set flush right."""
+_PERIOD = re.compile(r"(?:FY|Q[1-4]|H[12])?[\s-]*(?:19|20)\d\d(?:\s?[/–-]\s?\d{2,4})?\s?[a-zA-Z*†]?(?:\s?\(?\d\))?")
 _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
 
@@ -117,7 +119,7 @@ def join_runs(runs: Sequence[Line]) -> Line:
 
 def join_signs(lines: Sequence[Line]) -> list[Line]:
     """Lines with a sign of money that stands alone joined to the amount it belongs to."""
-    signs = [line for line in lines if line.text.strip() in _SIGNS]
+    signs = [line for line in lines if line.text.strip() in SIGNS]
     if not signs:
         return list(lines)
     taken = {id(sign) for sign in signs}
@@ -145,6 +147,11 @@ def is_value(text: str) -> bool:
     """Whether `text` is a number, an amount, a date or a code rather than words: at least half is figures."""
     digits = sum(char.isdigit() for char in text)
     return digits > 0 and digits + len(_VALUE.findall(re.sub(r"\d", "", text))) >= 0.5 * len(text)
+
+
+def is_period(text: str) -> bool:
+    """Whether `text` is a year, as heads of figures are: "2024", "2025e", "FY 2024", "2023/24"."""
+    return _PERIOD.fullmatch(text.strip()) is not None
 
 
 def is_label(text: str) -> bool:

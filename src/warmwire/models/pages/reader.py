@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -27,6 +27,7 @@ from warmwire.layout.tables import Found
 from warmwire.models.base import Report
 from warmwire.models.cpus import cores
 from warmwire.models.images import Image
+from warmwire.models.load import Quality
 from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
 from warmwire.models.pages.geometry import (
@@ -61,8 +62,8 @@ class PageReader:
 
     name = "pages"
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._engines = Engines(threads or min(cores(), 4))
+    def __init__(self, threads: int | None = None, quality: Quality = Quality.AUTO) -> None:
+        self._engines = Engines(threads or min(cores(), 4), quality)
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -87,8 +88,8 @@ class PageReader:
         (degrees clockwise the page lay), `skew` (degrees), `lines` and `unread`, how many more lines were seen that are
         in a script the recogniser does not know or too poor to read; none of their letters are given. `elements` has
         what DocTags cannot carry, for each element in order: size in pixels, bold, italic, confidence (see `looks`).
-        `skipped` names the stages of the layout that failed, where some did. `words`
-        says where every word stands (see `runs`).
+        `skipped` names the stages of the layout that failed, where some did. `words` says where every word stands (see
+        `runs`), `readers` how many pictures of lines the model "tiny" read, and "small" at least a part of.
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
@@ -107,6 +108,7 @@ class PageReader:
 
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
         """Run the models over a page; None when cancelled meanwhile."""
+        self._engines.readers.clear()
         turn, page, quads = self._upright(np.ascontiguousarray(image[:, :, ::-1]))
         if cancelled.is_set():
             return None
@@ -134,7 +136,7 @@ class PageReader:
         marks = find_marks(ink, [loose(line) for line in known])
         lines = [*with_marks(known, marks), *unmarked([*text.rest, *dash_lines(known, rest.dashes)], marks)]
         tables = model_tables(straight, lines, drawn, rules, _size(boxes), self._engines.cells)
-        return Sight(frame, lines, drawn, rules, tables, text.unread)
+        return Sight(frame, lines, drawn, rules, tables, text.unread, dict(self._engines.readers))
 
     def _upright(self, image: Pixels) -> tuple[int, Pixels, Quads]:
         """The page's turn, the page turned back, and its lines.
@@ -156,12 +158,18 @@ class PageReader:
         return turn, page, quads
 
     def _is_upside_down(self, page: Pixels, quads: Quads) -> bool:
-        """Try a few short lines both ways. Hebrew upside down looks like Latin capitals, but not quite."""
+        """Try a few short lines, and where they read badly the other way up too. Hebrew upside down looks like Latin
+        capitals, but not quite."""
         crops = [crop(page, quad) for quad in short_lines(quads, SAMPLE)]
-        readings = self._engines.recognise([*crops, *(np.ascontiguousarray(image[::-1, ::-1]) for image in crops)])
-        scores = [reading.confidence for reading in readings]
-        least = max(sum(scores[: len(crops)]) + 0.05 * len(crops), SURE * len(crops))
-        return sum(scores[len(crops) :]) > least
+        upright = self._sureness(crops)
+        if upright >= SURE:
+            return False
+        return self._sureness([np.ascontiguousarray(image[::-1, ::-1]) for image in crops]) > max(upright + 0.05, SURE)
+
+    def _sureness(self, crops: Sequence[Pixels]) -> float:
+        """How surely lines are read, 0 to 1 and the mean over them; 1 without any."""
+        readings = self._engines.glance(crops)
+        return float(np.mean([reading.confidence for reading in readings])) if readings else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +182,7 @@ class Sight:
     rules: list[Box]
     tables: list[Found]
     unread: int
+    readers: dict[str, int] = field(default_factory=dict)
 
     def report(self, sent: Sequence[Element] = ()) -> dict[str, Any]:
         """What the reader says of the page and of the elements it has sent."""
@@ -183,6 +192,7 @@ class Sight:
             "skew": round(self.frame.skew, 2),
             "lines": len(self.lines),
             "unread": self.unread,
+            "readers": self.readers,
             "elements": looks_of(sent),
             "words": report_runs(self.frame.run_as_it_came(line.run) for line in self.lines if line.run is not None),
         }

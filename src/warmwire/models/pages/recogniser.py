@@ -30,9 +30,11 @@ STEP: Final = 8
 class Recogniser:
     """Reads pictures of one line each with one model."""
 
-    def __init__(self, model: Path, characters: Path, threads: ThreadPoolExecutor | None = None) -> None:
+    def __init__(
+        self, model: Path, characters: Path, threads: ThreadPoolExecutor | None = None, **spaces: float
+    ) -> None:
         self._session = Session(model, 1)
-        self._decoder = Decoder(["", *characters.read_text("utf-8").split("\n")[:-1], " "])
+        self._decoder = Decoder(["", *characters.read_text("utf-8").split("\n")[:-1], " "], **spaces)
         self._threads = threads
 
     def __call__(self, crops: Sequence[Pixels]) -> list[Reading]:

@@ -57,7 +57,7 @@ def read(
     Args:
         source: a path, bytes, a file opened with "rb", a Pillow image or an array of pixels.
         pages: which pages, such as "1,4-9,20-"; all by default.
-        jobs: pages read at once, about a gigabyte each; half of the cores by default, four at most.
+        jobs: pages read at once, about half a gigabyte each; as many as cores by default, eight at most.
         socket: read through the host at this socket instead of in worker processes of our own.
         model: what reads scanned pages: "pages" (the default), "x.gguf" with vision, or "openai:URL#MODEL".
         timeout: most seconds for one page at the model, the host's own limit by default; a page that takes longer has

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -175,6 +176,58 @@ def test_one_file_that_breaks_something_costs_that_file(
     assert [job.read(file) for file in files] == [False, True]
     assert os.listdir(tmp_path / "out") == ["good.md"]
     assert f"{files[0]}: unexpected IndexError: list index out of range (--debug" in capsys.readouterr().err
+
+
+class Together:
+    """An engine that reads a page only while another one reads too."""
+
+    def __init__(self, both: threading.Barrier) -> None:
+        self._both = both
+
+    def read(self, image: Image, **_: Any) -> Recognition:
+        self._both.wait(30)
+        return Recognition("<text>words</text>")
+
+    def recognize(self, image: Image, **options: Any) -> str:
+        return self.read(image, **options).text
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_pages_of_all_files_are_one_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = threading.Barrier(2)
+    files = [str(tmp_path / f"{name}.pdf") for name in "abcd"]
+    for file in files:
+        Path(file).write_bytes((DATA / "routes.pdf").read_bytes())
+    files.insert(1, str(tmp_path / "none.pdf"))
+    with contextlib.closing(Reader(lambda: Together(both), Options(dpi=36), jobs=2)) as reader:
+        job = Job(reader, Targets(files, str(tmp_path / "out"), Format.MD), pages="2")
+        assert job.read_all(files) == [True, False, True, True, True]
+    assert sorted(os.listdir(tmp_path / "out")) == ["a.md", "b.md", "c.md", "d.md"]
+    assert "none.pdf: no such file" in capsys.readouterr().err
+
+
+def test_a_page_that_takes_long_holds_no_other_up() -> None:
+    rest = threading.Event()
+
+    class First(Together):
+        seen = itertools.count()
+        left = 3
+
+        def read(self, image: Image, **_: Any) -> Recognition:
+            if next(First.seen) == 0:
+                assert rest.wait(30)
+            else:
+                First.left -= 1
+                if not First.left:
+                    rest.set()
+            return Recognition("<text>words</text>")
+
+    with contextlib.closing(Reader(lambda: First(threading.Barrier(1)), Options(dpi=36), jobs=2)) as reader:
+        reading = reader.read(open_source(str(DATA / "routes.pdf")), [2, 3, 4, 7])
+    assert [page.record.page for page in reading.pages] == [2, 3, 4, 7]
+    assert reading.troubled == []
 
 
 # ---------------------------------------------------------------------- a model in worker processes

@@ -10,7 +10,7 @@ import typer
 from warmwire.cli.numbers import finite
 from warmwire.documents.formats import Format
 from warmwire.documents.hidden import Hidden
-from warmwire.models.load import Quality
+from warmwire.models.quality import Quality
 
 _STDOUT = "-"
 
@@ -123,7 +123,7 @@ def ocr(
     )
     try:
         job = Job(reader, targets, pages=pages, password=password, force=force)
-        results = [job.plan(file) if dry_run else job.read(file) for file in files]
+        results = [job.plan(file) for file in files] if dry_run else job.read_all(files)
     finally:
         reader.close()
         engines.close()

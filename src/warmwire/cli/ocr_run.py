@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -16,7 +18,7 @@ from warmwire.cli.ocr_targets import Targets, print_out
 from warmwire.client import InputError, WarmwireError
 from warmwire.documents.formats import Format
 from warmwire.documents.pages import select_pages
-from warmwire.documents.read import Reader
+from warmwire.documents.read import Reader, Task, settled
 from warmwire.documents.record import PageRecord, Reading, Status
 from warmwire.documents.source import Source, open_source
 from warmwire.models.textstream import printable
@@ -44,54 +46,101 @@ class Job:
         self._force = force
 
     def read(self, file: str) -> bool:
-        """Read a file and write its results."""
+        """Read a file and write its result."""
+        return self.read_all([file])[0]
 
-        def run(source: Source, numbers: list[int]) -> bool:
-            with _progress(source.name, len(numbers)) as on_page:
-                reading = self._reader.read(source, numbers, on_page)
-            self._targets.write(file, reading, source, force=self._force)
-            return _report(reading)
+    def read_all(self, files: Sequence[str]) -> list[bool]:
+        """Read files and write their results, one after another; the pages of all of them are one queue."""
+        well = dict.fromkeys(range(len(files)), False)
+        opened: deque[tuple[int, Source]] = deque()
+        with _Progress() as progress, contextlib.ExitStack() as sources:
 
-        return self._with_source(file, run)
+            def tasks() -> Iterator[Task]:
+                for place, file in enumerate(files):
+                    source, numbers = self._open(file)
+                    if source is None:
+                        continue
+                    sources.callback(source.close)
+                    on_page = progress.start(source.name, len(numbers))
+                    opened.append((place, source))
+                    yield Task(source, numbers, on_page)
+
+            with contextlib.closing(self._reader.read_all(tasks())) as readings:
+                for reading in readings:
+                    progress.stop()
+                    place, source = opened.popleft()
+                    with _survived(source.name):
+                        self._targets.write(files[place], settled(reading), source, force=self._force)
+                        well[place] = _report(reading)
+                    source.close()
+        return list(well.values())
 
     def plan(self, file: str) -> bool:
         """Print where each page of a file would go."""
 
-        def run(source: Source, numbers: list[int]) -> bool:
-            records = list(self._reader.plan(source, numbers))
-            if Format.JSON in self._targets.forms:
-                found = {"source": source.name, "pages": [record.as_dict() for record in records]}
-                text = json.dumps(found, ensure_ascii=False, indent=2)
-            else:
-                text = "\n".join(printable(_plan_line(source.name, record), _LONGEST) for record in records)
-            print_out(f"{text}\n".encode(errors="replace"))
-            return all(record.status is Status.OK for record in records)
+        source, numbers = self._open(file)
+        well = False
+        if source is not None:
+            with contextlib.closing(source), _survived(source.name):
+                well = self._plan(source, numbers)
+        return well
 
-        return self._with_source(file, run)
+    def _plan(self, source: Source, numbers: Sequence[int]) -> bool:
+        records = list(self._reader.plan(source, numbers))
+        if Format.JSON in self._targets.forms:
+            found = {"source": source.name, "pages": [record.as_dict() for record in records]}
+            text = json.dumps(found, ensure_ascii=False, indent=2)
+        else:
+            text = "\n".join(printable(_plan_line(source.name, record), _LONGEST) for record in records)
+        print_out(f"{text}\n".encode(errors="replace"))
+        return all(record.status is Status.OK for record in records)
 
-    def _with_source(self, file: str, run: Callable[[Source, list[int]], bool]) -> bool:
-        try:
+    def _open(self, file: str) -> tuple[Source | None, Sequence[int]]:
+        """A file and which of its pages are asked for; None, once that is said, where there are none."""
+        with _survived(file):
             source = open_source(file, self._password)
-        except InputError as error:
-            say(str(error))
-            return False
-        try:
-            numbers = select_pages(self._pages, len(source))
-            if not numbers:
-                say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
-                return False
-            return run(source, numbers)
-        except InputError as error:
-            say(str(error))
-            return False
-        except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
-            raise
-        except Exception as error:  # one file must not end the run, whatever it breaks
-            _LOG.debug("%s failed", source.name, exc_info=error)
-            say(f"{source.name}: unexpected {type(error).__name__}: {error} (--debug shows where)")
-            return False
-        finally:
+            if numbers := select_pages(self._pages, len(source)):
+                return source, numbers
+            say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
             source.close()
+        return None, ()
+
+
+@contextmanager
+def _survived(name: str) -> Iterator[None]:
+    """What goes wrong with one file inside is said, and does not end the run."""
+    try:
+        yield
+    except InputError as error:
+        say(str(error))
+    except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
+        raise
+    except Exception as error:  # one file must not end the run, whatever it breaks
+        _LOG.debug("%s failed", name, exc_info=error)
+        say(f"{name}: unexpected {type(error).__name__}: {error} (--debug shows where)")
+
+
+class _Progress(contextlib.ExitStack):
+    """The progress of one file at a time: that whose pages are given next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._on_page: Callable[[PageRecord], None] | None = None
+
+    def start(self, name: str, total: int) -> Callable[[PageRecord], None]:
+        """Show a file's progress, now or once those before it are done; gives what is to hear of its pages."""
+
+        def on_page(record: PageRecord) -> None:
+            self._on_page = self._on_page or self.enter_context(_progress(name, total))
+            self._on_page(record)
+
+        self._on_page = self._on_page or self.enter_context(_progress(name, total))
+        return on_page
+
+    def stop(self) -> None:
+        """The file's last page is done."""
+        self.close()
+        self._on_page = None
 
 
 def _plan_line(name: str, record: PageRecord) -> str:

@@ -1,8 +1,9 @@
 """A document, page by page, to elements: from the file's own text where it has some, from an engine where not.
 
 The next page is prepared (opened, routed, drawn) in a thread of its own while engines read others; no more than two
-pages beyond those being read are in memory at once, whatever the length of the document. A page that goes wrong is
-recorded under its own number, keeps what can be kept of it, and does not end the run.
+pictures beyond those being read are in memory at once, whatever the length of the document. The pages of several
+documents are one queue, so that engines are busy across their ends; what comes of them is given document by document.
+A page that goes wrong is recorded under its own number, keeps what can be kept of it, and does not end the run.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -40,6 +41,10 @@ from warmwire.layout.structure import structure
 _LOG: Final = logging.getLogger(__name__)
 _BUSY_WAITS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses before a page is offered again to a host whose queue is full, seconds."""
+_MOST_READERS: Final = 8
+"""Names of models that a host may report for one page."""
+_AHEAD: Final = 32
+"""Pages under way or read that wait for one before them; only those under way still have a picture."""
 
 
 _USUAL_DPI: Final = 200.0
@@ -67,6 +72,16 @@ class _Prepared:
     claim: Claim | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A document to read: the pages `numbers` (from 1, at least one); `on_page` hears of each, in order, when it is
+    done."""
+
+    source: Source
+    numbers: Sequence[int]
+    on_page: Callable[[PageRecord], None] | None = None
+
+
 class Reader:
     """Reads documents with up to `jobs` engines at once, each made by `connect` when a page needs it."""
 
@@ -75,7 +90,7 @@ class Reader:
         self._options = options or Options()
         self._jobs = jobs
         self._engines: list[Engine] = []
-        self._idle: queue.SimpleQueue[Engine] = queue.SimpleQueue()
+        self._idle: queue.SimpleQueue[Engine | None] = queue.SimpleQueue()
         self._lost: DialError | None = None
         self._over = threading.Event()
 
@@ -87,42 +102,54 @@ class Reader:
         Raises:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
-        self._over.clear()
-        reading = Reading(source.name, outline=source.outline())
-        with contextlib.closing(self._finished(source, numbers)) as pages:
-            for page in pages:
-                reading.pages.append(page)
-                if on_page is not None:
-                    on_page(page.record)
-        settle(reading)
-        return reading
+        with contextlib.closing(self.read_all([Task(source, numbers, on_page)])) as readings:
+            return settled(next(readings, None) or Reading(source.name, outline=source.outline()))
 
-    def _finished(self, source: Source, numbers: Sequence[int]) -> Generator[ReadPage, None, None]:
-        """The pages in order, as many at once as there are jobs."""
+    def read_all(self, tasks: Iterable[Task]) -> Generator[Reading, None, None]:
+        """Read documents, in order, each given when its last page is done; `settled` makes it whole.
+
+        Raises as `read` does. A task is taken when there is room for its first page.
+        """
+        self._over.clear()
+        reading: Reading | None = None
+        with contextlib.closing(self._finished(tasks)) as pages:
+            for task, page in pages:
+                reading = reading or Reading(task.source.name, outline=task.source.outline())
+                reading.pages.append(page)
+                if task.on_page is not None:
+                    task.on_page(page.record)
+                if len(reading.pages) == len(task.numbers):
+                    yield reading
+                    reading = None
+
+    def _finished(self, tasks: Iterable[Task]) -> Generator[tuple[Task, ReadPage], None, None]:
+        """The pages in order, as many at once as there are jobs. One that takes long holds up what is given, and not
+        what is read meanwhile, up to `_AHEAD` pages."""
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="warmwire-read") as threads:
-            under_way: deque[Future[ReadPage]] = deque()
+            under_way: deque[tuple[Task, Future[ReadPage]]] = deque()
             try:
-                for prepared in self._prepared(source, numbers):
+                for task, prepared in self._prepared(tasks):
                     engine = None if prepared.image is None else self._engine()
-                    under_way.append(threads.submit(self._finish, prepared, engine))
-                    if len(under_way) == self._jobs:
-                        yield under_way.popleft().result()
+                    under_way.append((task, threads.submit(self._finish, prepared, engine)))
+                    while under_way and (under_way[0][1].done() or len(under_way) > _AHEAD):
+                        yield under_way[0][0], under_way.popleft()[1].result()
                 while under_way:
-                    yield under_way.popleft().result()
+                    yield under_way[0][0], under_way.popleft()[1].result()
             except BaseException:
                 self.close()
                 raise
 
-    def _prepared(self, source: Source, numbers: Sequence[int]) -> Iterator[_Prepared]:
+    def _prepared(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, _Prepared]]:
         """The pages in order; while the caller is busy with one, the next is prepared."""
         with ThreadPoolExecutor(1, thread_name_prefix="warmwire-prepare") as thread:
-            coming: deque[Future[_Prepared]] = deque()
-            for number in numbers:
-                coming.append(thread.submit(self._prepare, source, number))
-                if len(coming) > 1:
-                    yield coming.popleft().result()
+            coming: deque[tuple[Task, Future[_Prepared]]] = deque()
+            for task in tasks:
+                for number in task.numbers:
+                    coming.append((task, thread.submit(self._prepare, task.source, number)))
+                    if len(coming) > 1:
+                        yield coming[0][0], coming.popleft()[1].result()
             while coming:
-                yield coming.popleft().result()
+                yield coming[0][0], coming.popleft()[1].result()
 
     def plan(self, source: Source, numbers: Sequence[int]) -> Iterator[PageRecord]:
         """Where each page would go, without an engine."""
@@ -143,6 +170,7 @@ class Reader:
         self._over.set()
         while self._engines:
             self._engines.pop().close()
+        self._idle.put(None)  # for who waits for an engine
         self._idle = queue.SimpleQueue()
 
     def _prepare(self, source: Source, number: int) -> _Prepared:
@@ -178,10 +206,13 @@ class Reader:
         page, record = prepared.page, prepared.page.record
         started = time.monotonic()
         if prepared.image is not None and engine is not None:
-            if prepared.claim is None or not self._is_witnessed(engine, prepared.image, prepared.claim, prepared):
-                self._read_image(engine, prepared.image, page)
-            if not self._over.is_set():  # else it is closed
-                self._idle.put(engine)
+            try:
+                if prepared.claim is None or not self._is_witnessed(engine, prepared.image, prepared.claim, prepared):
+                    self._read_image(engine, prepared.image, page)
+            finally:
+                prepared.image = None  # the page may have to wait for others
+                if not self._over.is_set():  # else it is closed
+                    self._idle.put(engine)
         if record.status is Status.FAILED:
             page.elements = max(page.elements, _own_text(prepared), key=_size)
             record.status = Status.PARTIAL if _size(page.elements) else Status.FAILED
@@ -230,6 +261,7 @@ class Reader:
         across, down = page.width / image.shape[1], page.height / image.shape[0]
         page.runs = [run.moved(lambda x, y: (x * across, y * down)) for run in reported_runs(report.get("words"))]
         record.lines, record.unread = (max(0, int(_number(report.get(key)) or 0)) for key in ("lines", "unread"))
+        record.readers = _counts(report.get("readers"))
         record.skipped = _names(report.get("skipped"))
         if record.mostly_lost or (not page.elements and not is_even(image)):
             record.status, record.error = Status.FAILED, record.loss or "the model found nothing on the page"
@@ -239,11 +271,13 @@ class Reader:
 
         Called where an interrupt arrives, the first one may take as long as a model takes to load.
         """
-        try:
-            return self._idle.get_nowait()
-        except queue.Empty:
-            self._engines.append(self._connect())
-            return self._engines[-1]
+        with contextlib.suppress(queue.Empty):
+            engine = self._idle.get(block=len(self._engines) >= self._jobs)
+            if engine is None:
+                raise CancelledError("the run has ended")
+            return engine
+        self._engines.append(self._connect())
+        return self._engines[-1]
 
     def _ask(self, engine: Engine, image: Image) -> Recognition:
         """Read one picture, waiting while the host is busy; a host that is gone is not called again."""
@@ -273,6 +307,12 @@ def drawing_dpi(resolution: float) -> float:
         return _USUAL_DPI
     coarse = min(_MOST_ENLARGED * resolution, _LEAST_DPI)
     return float(round(min(max(resolution, coarse, _COARSEST_DPI), _FINEST_DPI)))
+
+
+def settled(reading: Reading) -> Reading:
+    """A document all of whose pages are there, with what only they together tell."""
+    settle(reading)
+    return reading
 
 
 def _describe(record: PageRecord, text: PageText, options: Options) -> Claim | None:
@@ -332,6 +372,12 @@ def _size(elements: list[Element]) -> int:
     """How much text there is, in characters."""
     cells = (cell.text for element in elements if element.table for cell in element.table.cells)
     return sum(len(element.text) for element in elements) + sum(map(len, cells))
+
+
+def _counts(value: object) -> dict[str, int]:
+    """Counts by name that a model reports, empty if they are none."""
+    items = list(value.items())[:_MOST_READERS] if isinstance(value, Mapping) else []
+    return {str(name): max(0, int(_number(count) or 0)) for name, count in items}
 
 
 def _number(value: object) -> float | None:

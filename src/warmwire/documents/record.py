@@ -36,7 +36,8 @@ class PageRecord:
     `page` is its number in the file, from 1. `coverage` and `largest_image` are shares of the page from 0 to 1,
     `text_quality` and `confidence` (of the model, None without one) are from 0 to 1, `turn` is in degrees
     clockwise, `hidden_text` counts characters that nobody sees on the page. `lines` were read by a model, `unread`
-    ones were seen and could not be; both 0 where it does not say. `skipped` names stages of the layout
+    ones were seen and could not be; both 0 where it does not say. `readers` says how many pictures of lines each of a
+    model's own models read. `skipped` names stages of the layout
     that failed: the text is whole, its structure plainer. `error` says what went wrong.
     """
 
@@ -53,6 +54,7 @@ class PageRecord:
     confidence: float | None = None
     lines: int = 0
     unread: int = 0
+    readers: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     error: str = ""
     skipped: list[str] = field(default_factory=list)

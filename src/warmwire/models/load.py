@@ -10,11 +10,11 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from warmwire.models.base import Handler, Model, PageModel
+from warmwire.models.quality import Quality
 from warmwire.wire.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
 PAGE: Final = "page:"
 """Before the name of a model that is to take pages only: one image each, asked as `PageChat` asks."""
-
-
-class Quality(StrEnum):
-    """How the page reader reads lines: with the quick model, with the careful one where that is in doubt, or with the
-    careful one alone."""
-
-    FAST = "fast"
-    AUTO = "auto"
-    BEST = "best"
-
 
 MODELS: Final = ("pages", "echo", "x.gril", "x.gguf", "openai:URL#MODEL")
 """The names there are, as a usage line shows them."""

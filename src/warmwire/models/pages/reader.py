@@ -27,7 +27,6 @@ from warmwire.layout.tables import Found
 from warmwire.models.base import Report
 from warmwire.models.cpus import cores
 from warmwire.models.images import Image
-from warmwire.models.load import Quality
 from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
 from warmwire.models.pages.geometry import (
@@ -46,6 +45,7 @@ from warmwire.models.pages.remains import rest_of
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
 from warmwire.models.pages.tiles import find_lines
+from warmwire.models.quality import Quality
 
 SAMPLE = 6
 """How many short lines are tried upside down."""

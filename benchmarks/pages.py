@@ -1,0 +1,373 @@
+"""What reading a scanned page costs and gives, beside other readers: one table, one run, the same pages.
+
+    python benchmarks/pages.py [--corpus DIR] [--sets scans,hard,replicas-scan] [--quick] [--output docs/performance.md]
+
+Every reader gets the same pictures, one thread, and a process a core. Seconds are of the processor, so that what else
+runs on the machine matters little; pages a minute are of the clock. The letters' error is the scorer's (`corpus`), and
+with it the order of reading; words' F1 is of all words of a document, in any order. Tesseract, rapidocr and
+faster-paddle are left out with a line where they are not installed. `--quick` takes every sixth document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.corpus import ROOT, SETS, SHARED, Set
+
+CORES: Final = 2
+DPI: Final = 200
+LANGUAGES: Final = {"en": "eng", "fr": "fra", "de": "deu", "es": "spa", "zh": "chi_sim", "ja": "jpn"}
+PARTS: Final = {"turn": "orientation", "detect": "detection", "regions": "layout", "cells": "tables"}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one document took: processor seconds in all and by part, pages, and lines by reader."""
+
+    seconds: float = 0.0
+    pages: int = 0
+    parts: Counter[str] = field(default_factory=Counter)
+    lines: Counter[str] = field(default_factory=Counter)
+
+
+# ---------------------------------------------------------------------- readers, each in a process of its own
+
+
+class Ours:
+    """The page reader, in this process, its parts timed."""
+
+    def __init__(self, quality: str) -> None:
+        from warmwire.client import Local
+        from warmwire.documents.read import Options, Reader
+        from warmwire.models.pages import PageReader
+        from warmwire.models.quality import Quality
+
+        self.parts: Counter[str] = Counter()
+        self.lines: Counter[str] = Counter()
+        pages = PageReader(1, Quality(quality))
+        engines: Any = pages._engines
+        for name, part in PARTS.items():
+            setattr(engines, name, self._timed(getattr(engines, name), part))
+        for name in ("_tiny", "_small"):
+            setattr(engines, name, self._timed(getattr(engines, name), f"recognition, {name[1:]}"))
+        look = pages.look
+
+        def counted(*given: Any) -> Any:
+            sight = look(*given)
+            self.lines.update(sight.readers if sight else {})
+            return sight
+
+        pages.look = self._timed(counted, "look")  # type: ignore[method-assign]
+        self._reader = Reader(lambda: Local(pages), Options(dpi=DPI, force=True))
+
+    def _timed(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
+        def timed(*given: Any) -> Any:
+            started = time.process_time()
+            try:
+                return call(*given)
+            finally:
+                self.parts[part] += time.process_time() - started
+
+        return timed
+
+    def read(self, file: Path, language: str) -> tuple[str, int]:
+        """A document's Markdown, and how many pages it has."""
+        from warmwire.documents.export import export
+        from warmwire.documents.formats import Format
+        from warmwire.documents.source import open_source
+
+        source = open_source(str(file))
+        reading = self._reader.read(source, range(1, len(source) + 1))
+        source.close()
+        return export(reading, Format.MD), len(reading.pages)
+
+
+class Other:
+    """A reader that gives the text of a picture."""
+
+    def read(self, file: Path, language: str) -> tuple[str, int]:
+        texts = [self.text(image, language) for image in pictures(file)]
+        return "\n\n".join(texts), len(texts)
+
+    def text(self, image: Any, language: str) -> str:
+        raise NotImplementedError
+
+
+class Tesseract(Other):
+    """Tesseract as a command, one thread, with the language that the page is in."""
+
+    def text(self, image: Any, language: str) -> str:
+        from PIL import Image
+
+        with tempfile.NamedTemporaryFile(suffix=".png") as file:
+            Image.fromarray(image).save(file.name, dpi=(DPI, DPI), compress_level=1)
+            command = ["tesseract", file.name, "-", "-l", LANGUAGES.get(language, "eng")]
+            environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
+            return subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout
+
+
+class RapidOcr(Other):
+    """rapidocr as it comes, on one thread."""
+
+    def __init__(self) -> None:
+        from rapidocr import RapidOCR
+
+        threads = {"EngineConfig.onnxruntime.intra_op_num_threads": 1, "Global.log_level": "critical"}
+        self._engine = RapidOCR(params=threads)
+
+    def text(self, image: Any, language: str) -> str:
+        return "\n".join(self._engine(image[:, :, ::-1]).txts or ())
+
+
+READERS: Final[dict[str, Callable[[], Any]]] = {
+    "warmwire": lambda: Ours("auto"),
+    "warmwire, fast": lambda: Ours("fast"),
+    "warmwire, best": lambda: Ours("best"),
+    "tesseract": Tesseract,
+    "rapidocr": RapidOcr,
+}
+
+
+def there(name: str) -> bool:
+    """Whether a reader is installed."""
+    if name == "tesseract":
+        return shutil.which("tesseract") is not None
+    return name.startswith("warmwire") or importlib.util.find_spec(name) is not None
+
+
+def pictures(file: Path) -> Iterator[Any]:
+    """A document's pages as pictures."""
+    from warmwire.documents.source import open_source
+
+    source = open_source(str(file))
+    for index in range(len(source)):
+        page = source.page(index)
+        yield page.render(DPI)
+        page.close()
+    source.close()
+
+
+_reader: Any = None
+
+
+def _load(name: str) -> None:
+    global _reader
+    _reader = READERS[name]()
+
+
+def _read(file: Path, language: str, output: Path) -> Outcome:
+    before = _seconds()
+    parts, lines = (Counter(getattr(_reader, key, {})) for key in ("parts", "lines"))
+    text, pages = _reader.read(file, language)
+    taken = _seconds() - before
+    output.write_text(text, "utf-8")
+    return Outcome(
+        taken, pages, Counter(getattr(_reader, "parts", {})) - parts, Counter(getattr(_reader, "lines", {})) - lines
+    )
+
+
+def _seconds() -> float:
+    """Processor seconds of this process and of the commands that it ran."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(who.ru_utime + who.ru_stime for who in used)
+
+
+# ---------------------------------------------------------------------- what came out
+
+
+def words_of(text: str) -> Counter[str]:
+    """The words of a text, without Markdown's own signs; Chinese letters are words."""
+    plain = re.sub(r"[|*#\\`_]|<[^>]*>", " ", text)
+    return Counter(re.findall(r"[⺀-鿿]|[^\s⺀-鿿]+", plain))
+
+
+def truth_of(corpus: Path, chosen: Set, name: str) -> tuple[str, str]:
+    """The text that a document has, and its language."""
+    folder = corpus / chosen.folder
+    truth = json.loads((folder / f"{name}.truth.json").read_text("utf-8"))
+    if chosen.facts:
+        return " ".join(_texts(json.loads((folder / f"{name}.words.json").read_text("utf-8")))), _language(name)
+    return " ".join(_texts(truth["pages"], "text")), truth.get("lang", "en")
+
+
+def _language(name: str) -> str:
+    return next((code for mark, code in (("-fr", "fr"), ("-de", "de"), ("japanese", "ja")) if mark in name), "en")
+
+
+def _texts(value: Any, key: str = "") -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part, key)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if not key or name == key or isinstance(part, (list, dict)):
+                yield from _texts(part, key)
+
+
+def f1(pairs: Iterable[tuple[str, str]]) -> float:
+    """The F1 of words over documents: pairs of what was read and what is right."""
+    common = read = right = 0
+    for text, truth in pairs:
+        ours, theirs = words_of(text), words_of(truth)
+        common, read, right = common + (ours & theirs).total(), read + ours.total(), right + theirs.total()
+    return 2 * common / max(1, read + right)
+
+
+@dataclass(slots=True)
+class Row:
+    """One reader on one set."""
+
+    pages: int = 0
+    seconds: float = 0.0
+    minutes: float = 0.0
+    error: float | None = None
+    words: float = 0.0
+    parts: Counter[str] = field(default_factory=Counter)
+    lines: Counter[str] = field(default_factory=Counter)
+
+
+def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int) -> Row:
+    """Read every `step`th document of a set with a process a core, and score what came out."""
+    documents = list(chosen.documents(corpus))[::step]
+    folder = results / chosen.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    truths = {document: truth_of(corpus, chosen, document) for document, _ in documents}
+    row = Row()
+    with ProcessPoolExecutor(CORES, get_context("spawn"), _load, (name,)) as pool:
+        list(pool.map(time.sleep, [0.5] * CORES))  # both have loaded
+        started = time.monotonic()
+        jobs = [pool.submit(_read, file, truths[d][1], folder / chosen.output(d)) for d, file in documents]
+        for job in jobs:
+            outcome = job.result()
+            row.pages += outcome.pages
+            row.seconds += outcome.seconds
+            row.parts += outcome.parts
+            row.lines += outcome.lines
+        row.minutes = (time.monotonic() - started) / 60
+    row.words = f1(((folder / chosen.output(d)).read_text("utf-8"), truths[d][0]) for d, _ in documents)
+    if not chosen.facts:
+        files = chosen.score(corpus, folder)["files"]
+        row.error = sum(files[d]["cer"] for d, _ in documents) / len(documents)
+    return row
+
+
+def memory(workers: int, page: Any) -> float:
+    """Megabytes that a host's workers take together after each has read a page, shared memory parted between them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from warmwire.client import dial
+    from warmwire.host.daemon import PrivateHost
+
+    host = PrivateHost("pages", workers=workers, threads=CORES)
+    try:
+        with ThreadPoolExecutor(workers) as threads:
+            list(threads.map(lambda address: dial(address).read(page), [host.wait()] * workers))
+        return sum(_proportional(pid) for pid in _workers()) / 1024
+    finally:
+        host.close()
+
+
+def _workers() -> list[int]:
+    tasks = os.listdir("/proc/self/task")
+    children = [pid for task in tasks for pid in Path(f"/proc/self/task/{task}/children").read_text().split()]
+    return [int(pid) for pid in children if b"host.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def _proportional(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(re.search(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[1])  # type: ignore[index]
+
+
+# ---------------------------------------------------------------------- as a page of docs
+
+
+def table(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
+    """All readers on all sets."""
+    yield "| set | reader | pages | processor s / page | pages / min | letters' error | words' F1 |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for (chosen, name), row in rows.items():
+        error = "–" if row.error is None else f"{row.error:.4f}"
+        yield (
+            f"| {chosen} | {name} | {row.pages} | {row.seconds / row.pages:.2f} | {row.pages / row.minutes:.0f} "
+            f"| {error} | {row.words:.4f} |"
+        )
+
+
+def by_part(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
+    """Where our own seconds go."""
+    for name in (name for name in READERS if name.startswith("warmwire")):
+        ours = [row for (_, reader), row in rows.items() if reader == name]
+        parts, lines = Counter[str](), Counter[str]()
+        for row in ours:
+            parts += row.parts
+            lines += row.lines
+        pages, seconds = sum(row.pages for row in ours), sum(row.seconds for row in ours)
+        if not pages:
+            continue
+        look = parts.pop("look", 0.0)
+        parts["cutting out, measuring ink"] = look - sum(parts.values())
+        parts["drawing, structure, export"] = seconds - look
+        split = ", ".join(f"{part} {value / pages:.2f}" for part, value in parts.most_common())
+        yield f"- {name}: {split}. Pictures of lines: " + ", ".join(f"{n} by {who}" for who, n in lines.items()) + "."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, default=SHARED)
+    parser.add_argument("--sets", default="scans,hard,replicas-scan")
+    parser.add_argument("--readers", default=",".join(READERS).replace(", ", "; "), help="separated by commas")
+    parser.add_argument("--quick", action="store_true", help="every sixth document")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "performance.md")
+    options = parser.parse_args()
+    sets = [chosen for chosen in SETS if chosen.name in options.sets.split(",")]
+    names = [name.replace("; ", ", ") for name in options.readers.split(",")]
+    for name in (name for name in names if not there(name)):
+        print(f"{name} is not installed; left out")
+    rows: dict[tuple[str, str], Row] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for chosen in sets:
+            for name in filter(there, names):
+                row = measure(name, chosen, options.corpus, Path(folder) / name, 6 if options.quick else 1)
+                rows[chosen.name, name] = row
+                print(*list(table({(chosen.name, name): row}))[2:], flush=True)
+    page = next(pictures(next(sets[0].documents(options.corpus))[1]))
+    held = [memory(workers, page) for workers in (1, 2)]
+    parts = list(by_part(rows))
+    print(*parts, f"memory of 1 and 2 workers: {held[0]:.0f} and {held[1]:.0f} MB", sep="\n")
+    write(options.output, rows, parts, held)
+
+
+def write(path: Path, rows: dict[tuple[str, str], Row], parts: list[str], held: list[float]) -> None:
+    """Put the figures into their page, between the marks; what is written around them stays."""
+    start, end = "<!-- figures -->", "<!-- end of figures -->"
+    memory_held = f"Memory of one worker {held[0]:.0f} MB, of two {held[1]:.0f} MB (what they share is parted)."
+    lines = [start, "", *table(rows), "", "Processor seconds a page by part:", "", *parts, "", memory_held, "", end]
+    figures = "\n".join(lines)
+    text = path.read_text("utf-8") if path.exists() else f"# What a page costs\n\n{start}{end}\n"
+    path.write_text(re.sub(f"{start}.*{end}", lambda _: figures, text, flags=re.DOTALL), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -202,7 +202,7 @@ def test_the_pages_of_all_files_are_one_queue(tmp_path: Path, capsys: pytest.Cap
         Path(file).write_bytes((DATA / "routes.pdf").read_bytes())
     files.insert(1, str(tmp_path / "none.pdf"))
     with contextlib.closing(Reader(lambda: Together(both), Options(dpi=36), jobs=2)) as reader:
-        job = Job(reader, Targets(files, str(tmp_path / "out"), Format.MD), pages="2")
+        job = Job(reader, Targets(files, str(tmp_path / "out"), [Format.MD]), pages="2")
         assert job.read_all(files) == [True, False, True, True, True]
     assert sorted(os.listdir(tmp_path / "out")) == ["a.md", "b.md", "c.md", "d.md"]
     assert "none.pdf: no such file" in capsys.readouterr().err

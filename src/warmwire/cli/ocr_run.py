@@ -10,6 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -24,6 +25,7 @@ from warmwire.documents.source import Source, open_source
 from warmwire.models.textstream import printable
 
 _LOG: Final = logging.getLogger(__name__)
+_STDIN: Final = "-"
 _LONGEST: Final = 1000
 """Most characters of one line of news."""
 
@@ -55,8 +57,10 @@ class Job:
         opened: deque[tuple[int, Source]] = deque()
         with _Progress() as progress, contextlib.ExitStack() as sources:
 
-            def tasks() -> Iterator[Task]:
+            def tasks() -> Iterator[Task | None]:
                 for place, file in enumerate(files):
+                    if file == _STDIN or Path(file).is_fifo():  # whoever fills it may take their time
+                        yield None
                     source, numbers = self._open(file)
                     if source is None:
                         continue

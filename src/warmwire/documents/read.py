@@ -105,10 +105,11 @@ class Reader:
         with contextlib.closing(self.read_all([Task(source, numbers, on_page)])) as readings:
             return settled(next(readings, None) or Reading(source.name, outline=source.outline()))
 
-    def read_all(self, tasks: Iterable[Task]) -> Generator[Reading, None, None]:
+    def read_all(self, tasks: Iterable[Task | None]) -> Generator[Reading, None, None]:
         """Read documents, in order, each given when its last page is done; `settled` makes it whole.
 
-        Raises as `read` does. A task is taken when there is room for its first page.
+        A task is taken when there is room for its first page. None among them says that the next may keep us waiting:
+        then those before it are given first. Raises as `read` does.
         """
         self._over.clear()
         reading: Reading | None = None
@@ -122,13 +123,18 @@ class Reader:
                     yield reading
                     reading = None
 
-    def _finished(self, tasks: Iterable[Task]) -> Generator[tuple[Task, ReadPage], None, None]:
+    def _finished(self, tasks: Iterable[Task | None]) -> Generator[tuple[Task, ReadPage], None, None]:
         """The pages in order, as many at once as there are jobs. One that takes long holds up what is given, and not
         what is read meanwhile, up to `_AHEAD` pages."""
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="warmwire-read") as threads:
             under_way: deque[tuple[Task, Future[ReadPage]]] = deque()
             try:
-                for task, prepared in self._prepared(tasks):
+                for coming in self._prepared(tasks):
+                    while under_way and coming is None:
+                        yield under_way[0][0], under_way.popleft()[1].result()
+                    if coming is None:
+                        continue
+                    task, prepared = coming
                     engine = None if prepared.image is None else self._engine()
                     under_way.append((task, threads.submit(self._finish, prepared, engine)))
                     while under_way and (under_way[0][1].done() or len(under_way) > _AHEAD):
@@ -139,11 +145,16 @@ class Reader:
                 self.close()
                 raise
 
-    def _prepared(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, _Prepared]]:
-        """The pages in order; while the caller is busy with one, the next is prepared."""
+    def _prepared(self, tasks: Iterable[Task | None]) -> Iterator[tuple[Task, _Prepared] | None]:
+        """The pages in order; while the caller is busy with one, the next is prepared. None is passed on."""
         with ThreadPoolExecutor(1, thread_name_prefix="warmwire-prepare") as thread:
             coming: deque[tuple[Task, Future[_Prepared]]] = deque()
             for task in tasks:
+                if task is None:
+                    while coming:
+                        yield coming[0][0], coming.popleft()[1].result()
+                    yield None
+                    continue
                 for number in task.numbers:
                     coming.append((task, thread.submit(self._prepare, task.source, number)))
                     if len(coming) > 1:

@@ -150,13 +150,21 @@ class _Classifier:
         return element
 
     def _goes_on(self, above: Element, element: Element, last: Paragraph, part: Paragraph) -> bool:
-        """Whether a paragraph goes on here from the foot of the column before."""
+        """Whether a paragraph goes on here from the foot of the column before, or from above a float."""
         if above.kind is not Kind.TEXT or element.kind is not Kind.TEXT or not above.text or not element.text:
             return False
-        moved = part.box.top < last.box.bottom  # from the foot of one column to the head of the next
         alike = abs(part.size - last.size) < 0.1 * self.size
         open_end = above.text[-1].isalnum() or above.text[-1] in ",-‐"
-        return moved and alike and open_end and element.text[0].islower()
+        if not (alike and open_end and element.text[0].islower()):
+            return False
+        moved = part.box.top < last.box.bottom  # from the foot of one column to the head of the next
+        return moved or any(_is_between(last.box, other.box, part.box) for other in self.parts if other.box is not None)
+
+
+def _is_between(above: Box, box: Box, below: Box) -> bool:
+    """Whether `box` parts two texts of one column: it is what the column goes on past."""
+    parts = above.bottom <= box.centre[1] <= below.top
+    return parts and box.left < min(above.right, below.right) and box.right > max(above.left, below.left)
 
 
 def _follows(marker: Marker | None, other: Marker | None) -> bool:

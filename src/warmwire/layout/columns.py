@@ -1,9 +1,9 @@
 """Reading order: a page cut along its gutters.
 
 A gutter is an upright strip of white with text on both sides. Nothing crosses it, so what does cross (a wide
-heading, a table, a figure over both columns) bounds it above and below. The page is cut at its best gutter into
-what is above, the left side, the right side and what is below, and each of these again, until no gutter is left;
-what remains is one column.
+heading, a table, a figure over both columns) bounds it above and below, unless the text runs on past it (`floats`).
+The page is cut at its best gutter into what is above, the left side, the right side and what is below, and each of
+these again, until no gutter is left; what remains is one column.
 """
 
 from __future__ import annotations
@@ -16,23 +16,15 @@ from statistics import median
 import numpy as np
 
 from warmwire.layout.alignment import aligned_tables
+from warmwire.layout.floats import Item, Stretch, box_of, is_set_apart, is_text, joined
 from warmwire.layout.page import Box, Element, Line
-from warmwire.layout.rows import bounds, is_label, is_prose, is_value, reads_on, same_row, size_of
-
-Item = Line | Element
-"""Something with a place: a line, or a whole element (a table, a picture) whose box is known."""
+from warmwire.layout.rows import bounds, is_label, is_value, same_row, size_of
 
 MIN_GUTTER = 0.8
 """Narrowest gutter, in units of the body size."""
 
 MAX_ROUNDS = 4
 """Tables are looked for anew among what tables leave, so often at most: two that stand side by side take two."""
-
-
-def box_of(item: Item) -> Box:
-    if item.box is None:
-        raise ValueError("an element without a box has no place in the reading order")
-    return item.box
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +70,6 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: 
     return found
 
 
-def _is_text(items: Sequence[Item]) -> bool:
-    """Whether half of one side of a gutter, and six lines of it, are long lines of one width, that of its columns."""
-    lines = [item for item in items if isinstance(item, Line)]
-    if len(lines) < 6:
-        return False
-    width = sorted(line.box.width for line in lines)[int(0.9 * len(lines))]
-    if reads_on(sorted(lines, key=lambda line: line.box.centre[1])):
-        return True
-    full = [line for line in lines if line.box.width > 0.7 * width]
-    letters = sum(len(line.text) for line in lines)
-    return len(full) >= 6 and is_prose(full) and 2 * sum(len(line.text) for line in full) > letters
-
-
 def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> list[Item]:
     """`items` with the lines of each aligned table replaced by the table."""
     items = list(items)
@@ -114,30 +93,38 @@ def _best_gutters(
     ordered = sorted(items, key=lambda item: box_of(item).centre[1])
     best: _Gutter | None = None
     text: _Gutter | None = None
-    for promise, start, end, x in sorted(_stretches(ordered, size, bars, effort), reverse=True):
+    for place in sorted(_places(ordered, size, bars, effort), key=lambda place: place[:4], reverse=True):
+        promise, start, end, x, lifted = place
         if (text is not None and text.score >= promise) or effort.left <= 0:
             break
         effort.left -= len(ordered) + 10 * (end - start)
-        gutter = _gutter(ordered, start, end, x, size)
+        gutter = _gutter(ordered, Stretch(ordered, start, end, x, lifted), size)
         if gutter is not None and (best is None or gutter.score > best.score):
             best = gutter
         if gutter is not None and (text is None or gutter.score > text.score):
-            text = gutter if _is_text(gutter.left) and _is_text(gutter.right) else text
+            text = gutter if is_text(gutter.left) and is_text(gutter.right) else text
     return best, text
 
 
-def _stretches(
-    ordered: Sequence[Item], size: float, bars: Sequence[Box], effort: _Effort
-) -> list[tuple[float, int, int, float]]:
-    """Where gutters may be: the most each may score, its first item and the one after its last, and its right end.
+_Place = tuple[float, int, int, float, tuple[Item, ...]]
 
-    One for each stretch of the page that nothing crosses, left of each edge that items begin at.
+
+def _places(ordered: Sequence[Item], size: float, bars: Sequence[Box], effort: _Effort) -> list[_Place]:
+    """Where gutters may be: the most each may score, its first item and the one after its last, its right end, and the
+    floats that it goes past.
+
+    One for each stretch of the page that nothing crosses, left of each edge that items begin at, and for those that
+    go on past floats.
     """
     if len(ordered) < 3:
         return []
     boxes = np.array([(box.left, box.top, box.right, box.bottom) for box in map(box_of, ordered)])
     middles = (boxes[:, 1] + boxes[:, 3]) / 2
-    found = []
+
+    def promise(start: int, end: int) -> float:
+        return 4 * size * float(boxes[start:end, 3].max() - boxes[start:end, 1].min())
+
+    found: list[_Place] = []
     edge = float("-inf")
     for left in np.sort(boxes[:, 0]).tolist():
         if left - edge <= 0.3 * size or effort.left <= 0:  # edges closer than that belong to one column
@@ -150,21 +137,25 @@ def _stretches(
         stops = [(i, i + 1) for i in crossing]
         crossed = [bar.centre[1] for bar in bars if bar.left < strip - 3 * size and bar.right > x + 3 * size]
         stops += [(place, place) for place in np.searchsorted(middles, crossed).tolist()]
+        whole: list[tuple[int, int]] = []
         start = 0
         for end, following in [*sorted(stops), (len(ordered), len(ordered))]:
-            if end - start >= 3:
-                height = float(boxes[start:end, 3].max() - boxes[start:end, 1].min())
-                found.append((4 * size * height, start, end, x))
+            if end - start >= 2:
+                whole.append((start, end))
             start = max(start, following)
+        found += [(promise(a, b), a, b, x, ()) for a, b in whole if b - a >= 3]
+        if len(whole) > 1 and crossing:
+            effort.left -= len(ordered)
+            past = joined(ordered, whole, x, size)
+            found += [(promise(s.start, s.end), s.start, s.end, x, tuple(s.lifted)) for s in past]
     return found
 
 
-def _gutter(ordered: Sequence[Item], start: int, end: int, x: float, size: float) -> _Gutter | None:
-    left = [item for item in ordered[start:end] if box_of(item).right <= x]
-    right = [item for item in ordered[start:end] if box_of(item).left >= x]
+def _gutter(ordered: Sequence[Item], stretch: Stretch, size: float) -> _Gutter | None:
+    left, right = stretch.left, stretch.right
     if len(left) + len(right) < 3 or not left or not right:
         return None
-    above, below = list(ordered[:start]), list(ordered[end:])
+    above, below = list(ordered[: stretch.start]), list(ordered[stretch.end :])
     _yield_opening(above, left, right, size)
     if not left or not right:
         return None
@@ -182,7 +173,7 @@ def _gutter(ordered: Sequence[Item], start: int, end: int, x: float, size: float
         return None
     if not _is_column(shared_right, size) or _reads_across(shared_left, shared_right):
         return None
-    return _Gutter(height * min(width, 4 * size), above, left, right, below)
+    return _Gutter(height * min(width, 4 * size), above, left, right, [*stretch.lifted, *below])
 
 
 def _yield_opening(above: list[Item], left: list[Item], right: list[Item], size: float) -> None:
@@ -230,7 +221,7 @@ def _yield_section(left: list[Item], right: list[Item], below: list[Item], size:
     for i in range(1, len(left)):
         if box_of(left[i - 1]).bottom > foot + 3 * size:
             return  # the left column goes on: the right one is what follows it
-        if box_of(left[i]).top > foot and _heads(left[i], size):
+        if box_of(left[i]).top > foot and is_set_apart(left[i], size):
             if sum(box_of(item).right > edge - size for item in left[i:]) > 2:
                 return
             below[:0] = left[i:]
@@ -241,12 +232,8 @@ def _yield_section(left: list[Item], right: list[Item], below: list[Item], size:
 def _yield_headings(left: list[Item], right: list[Item], below: list[Item], size: float) -> None:
     """Move headings at the foot of the left side, under all of the right side, to what follows: they open it."""
     foot = max(box_of(item).bottom for item in right)
-    while left and box_of(left[-1]).top > foot and _heads(left[-1], size):
+    while left and box_of(left[-1]).top > foot and is_set_apart(left[-1], size):
         below.insert(0, left.pop())
-
-
-def _heads(item: Item, size: float) -> bool:
-    return isinstance(item, Line) and (size_of(item) > 1.12 * size or bool(item.bold))
 
 
 def _is_column(items: list[Item], size: float) -> bool:

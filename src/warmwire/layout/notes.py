@@ -16,6 +16,12 @@ _CAPTION = re.compile(
 _NOTE = re.compile(r"(?:[¹²³⁴-⁹⁰]+|[*†‡§]{1,3}|\(?\d{1,2}\)?)\s*(?=[^\W\d_\s]|[“\"'‘«(])")
 
 
+def opens_caption(text: str) -> bool:
+    """Whether a line opens with a figure's or a table's word and its number, set off as a name is."""
+    match = _CAPTION.match(text)
+    return match is not None and (re.search(r"[.:–—|]\s*$", match[0]) is not None or match.end() >= len(text.rstrip()))
+
+
 def is_caption(paragraph: Paragraph, figures: Sequence[Box], size: float) -> bool:
     """Whether a paragraph names a figure or table: it opens with its word and number, near one or set as a label."""
     text = paragraph.lines[0].text

@@ -13,7 +13,8 @@ from itertools import groupby
 from warmwire.layout.alignment import aligned_table
 from warmwire.layout.bands import banded_tables
 from warmwire.layout.blocks import Part, blocks
-from warmwire.layout.columns import Item, columns
+from warmwire.layout.columns import columns
+from warmwire.layout.floats import Item
 from warmwire.layout.furniture import Furniture, furniture
 from warmwire.layout.gaps import split_rows
 from warmwire.layout.grids import grid_tables

@@ -147,7 +147,7 @@ def test_a_dry_run_prints_decisions_and_loads_no_model() -> None:
     done = run("ocr", "routes.pdf", "--dry-run")
     assert done.returncode == 0
     assert [line.split()[3] for line in done.stdout.decode().splitlines()] == [
-        "file", "model", "model", "model", "file", "file", "model", "model", "model",
+        "file", "model", "model", "model", "file", "file", "model", "file", "model",
     ]  # fmt: skip
     assert json.loads(run("ocr", "routes.pdf", "--dry-run", "--format", "json").stdout)["pages"][1]["route"] == "model"
     assert time.monotonic() - started < 60

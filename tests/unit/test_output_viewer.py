@@ -87,7 +87,7 @@ def test_the_suffix_says_so() -> None:
 DRIVE = """<script>
 const picture = () => document.querySelector("#page-1 img").src.startsWith("data:image/jpeg;base64,/9j/");
 const drive = () => {
-  if (!picture()) return requestAnimationFrame(drive);  // it is drawn when it comes near
+  if (!picture()) return setTimeout(drive, 100);  // it is drawn when it comes near
   const out = {drawn: true}, key = k => document.dispatchEvent(new KeyboardEvent("keydown", {key: k, bubbles: true}));
   key("/"); out.focus = document.activeElement.id;
   find.value = "CREWS"; find.dispatchEvent(new Event("input")); out.found = said.textContent;

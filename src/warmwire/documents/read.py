@@ -102,8 +102,8 @@ class Reader:
         Raises:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
-        with contextlib.closing(self.read_all([Task(source, numbers, on_page)])) as readings:
-            return settled(next(readings, None) or Reading(source.name, outline=source.outline()))
+        readings = [*self.read_all([Task(source, numbers, on_page)])]  # to its end: leaving it early closes engines
+        return settled(readings[0] if readings else Reading(source.name, outline=source.outline()))
 
     def read_all(self, tasks: Iterable[Task | None]) -> Generator[Reading, None, None]:
         """Read documents, in order, each given when its last page is done; `settled` makes it whole.

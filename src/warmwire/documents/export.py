@@ -1,4 +1,7 @@
-"""A reading in the formats people ask for. Documents are docling-core's, and so are Markdown, HTML, JSON and text."""
+"""A reading in the formats people ask for.
+
+Markdown, text and DocTags are written from the elements; JSON is docling-core's document and HTML is made of that.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warmwire.documents.document import Links, build_document
+from warmwire.documents.document import build_document
 from warmwire.documents.formats import Format
+from warmwire.documents.output.markdown import to_markdown
+from warmwire.documents.output.text import to_text
 from warmwire.documents.record import Reading
 from warmwire.layout.doctags import write_elements
 
@@ -29,12 +34,10 @@ def export(reading: Reading, form: Format, figures: Sequence[tuple[str, str]] = 
             text = _json(reading)
         case Format.HTML:
             text = _html(reading, figures)
-        case Format.MD | Format.TEXT:
-            from warmwire.documents.markdown import to_markdown, to_text
-
-            links: Links = {}
-            doc = build_document(reading, links)
-            text = to_markdown(doc, links, _by_reference(doc, figures)) if form is Format.MD else to_text(doc)
+        case Format.MD:
+            text = to_markdown(reading, figures)
+        case Format.TEXT:
+            text = to_text(reading)
     return text.rstrip("\n") + "\n" if text.strip() else ""
 
 

@@ -183,7 +183,7 @@ class Document:
         return [DocumentPicture(*found) for found in self._captioned(Kind.PICTURE)]
 
     def _captioned(self, kind: Kind) -> Iterable[tuple[DocumentPage, Element, str]]:
-        from warmwire.documents.document import pair_captions
+        from warmwire.documents.flow import pair_captions
 
         for page in self.pages:
             captions = pair_captions(page.elements)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from warmwire.documents.document import pair_captions
+from warmwire.documents.flow import pair_captions
 from warmwire.documents.output.tables import grid_of
 from warmwire.documents.record import Reading
 from warmwire.layout.page import Element, Kind

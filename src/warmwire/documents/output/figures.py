@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from warmwire.client import InputError
-from warmwire.documents.document import pair_captions
+from warmwire.documents.flow import pair_captions
 from warmwire.documents.output.cut import cut
 from warmwire.documents.output.save import write_file
 from warmwire.documents.record import Reading, ReadPage

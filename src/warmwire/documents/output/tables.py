@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from warmwire.client import UsageError
-from warmwire.documents.document import pair_captions
+from warmwire.documents.flow import pair_captions
 from warmwire.documents.record import Reading
 from warmwire.layout.page import Kind, Table
 

@@ -10,11 +10,11 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final
 
-from warmwire.client import RemoteEngine, dial
 from warmwire.models.cpus import cores, free_memory
 from warmwire.models.load import check_model, page_model
 
 if TYPE_CHECKING:
+    from warmwire.client import RemoteEngine
     from warmwire.host.daemon import PrivateHost
 
 _MOST_JOBS: Final = 8
@@ -49,6 +49,8 @@ class Engines:
 
     def connect(self) -> RemoteEngine:
         """One more engine, of at most `jobs`. Raises what loading the model or dialling raises."""
+        from warmwire.client import dial
+
         if self._socket is not None:
             return dial(self._socket, timeout=self._page_timeout)
         from warmwire.host.daemon import PrivateHost

@@ -99,6 +99,32 @@ def test_printed_numbers_are_kept() -> None:
     assert markdown(*unmarked) == "1. a\n2. b\n"
 
 
+def test_a_list_goes_on_round_a_footnote_and_lists_stand_in_items() -> None:
+    assert (
+        markdown(
+            Element(Kind.LIST_ITEM, "a", ordered=True, marker="1."),
+            Element(Kind.LIST_ITEM, "inner\nline", level=2, marker="(i)"),
+            Element(Kind.LIST_ITEM, "deep", level=3, marker="–"),
+            Element(Kind.FOOTNOTE, "note"),
+            Element(Kind.LIST_ITEM, "b", ordered=True, marker="2."),
+            Element(Kind.TEXT, "* end\nof it"),
+            Element(Kind.LIST_ITEM, "c", ordered=True, marker="3."),
+        )
+        == "1. a\n    - (i) inner  \nline\n        - deep\n2. b\n\nnote\n\n\\* end  \nof it\n\n3. c\n"
+    )
+
+
+def test_fences_are_longer_than_those_of_the_code() -> None:
+    assert markdown(Element(Kind.CODE, "a = `b`\n```")) == "````\na = `b`\n```\n````\n"
+
+
+def test_text_has_no_markup_but_marks_and_pipes() -> None:
+    assert export(reading(*EVERYTHING), Format.TEXT) == (
+        "title\n\nheading\n\nparagraph\n\n3. first\n    - inner\n4. second\n\ncaption\n\na & b | \nd | e\n\n"
+        "inside\n\nE = mc2\n\nx = 1\n\n- [x] done\n\n- [ ] open\n\nnote\n"
+    )
+
+
 def test_a_caption_stays_on_its_side_of_the_table() -> None:
     table = Element(Kind.TABLE, box=Box(0, 20, 50, 40), table=PIPES)
     below = markdown(table, Element(Kind.CAPTION, "Table 1", Box(0, 45, 50, 50)))

@@ -113,6 +113,18 @@ def test_help_loads_nothing_heavy() -> None:
     assert loaded_by(f"import contextlib, io\nfrom warmwire.cli import app\n{help_text}") & HEAVY == set()
 
 
+def test_a_file_with_text_of_its_own_is_read_without_models_hosts_and_document_libraries() -> None:
+    """What its reading costs before the first page. `docling_core` alone is a second."""
+    file = Path(__file__).parents[1] / "data" / "documents" / "links.pdf"
+    loaded = loaded_by(
+        f"import os\nfrom warmwire.cli import app\napp(['ocr', {str(file)!r}, '-o', os.devnull], standalone_mode=False)"
+    )
+    needed = {"numpy", "pypdfium2"}
+    others = {"asyncio", "ssl", "multiprocessing", "http", "pandas", "pydantic", "rich"}
+    assert loaded & ((HEAVY | others) - needed) == set()
+    assert needed <= loaded
+
+
 def test_every_public_name_exists_and_is_found_without_help() -> None:
     for name in warmwire.__all__:
         assert getattr(warmwire, name) is not None, name

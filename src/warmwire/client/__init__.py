@@ -1,58 +1,157 @@
-"""Clients of the wires, sync and async, and the page engines."""
+"""Clients of the wires, sync and async, and the page engines.
 
-from warmwire.client.aio import AsyncClient, AsyncStream
-from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
-from warmwire.client.grall import GrallClient, GrallStream
-from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
-from warmwire.client.sync import Client, Stream
-from warmwire.client.tasks import HostStatus
-from warmwire.models.files import replacing, write_all
-from warmwire.models.images import MAX_PIXELS, fit_scale, image_attachment
-from warmwire.models.pictures import PictureFile, decode_picture
-from warmwire.models.textstream import StopStrings
-from warmwire.wire.errors import (
-    AttachmentError,
-    BackendUnavailableError,
-    CancelledError,
-    DialError,
-    EmbedUnsupportedError,
-    ErrorCode,
-    FrameTooLargeError,
-    InputError,
-    InternalError,
-    InvalidRequestError,
-    ListenError,
-    ProtocolError,
-    QueueFullError,
-    RequestError,
-    RerankUnsupportedError,
-    StreamLostError,
-    TimedOutError,
-    ToolCallError,
-    TruncatedError,
-    UsageError,
-    WarmwireError,
-    WireVersionError,
-)
-from warmwire.wire.messages import (
-    MAX_ATTACHMENT_BYTES,
-    MAX_ATTACHMENTS,
-    MAX_FRAME,
-    MAX_IMAGE_AXIS,
-    PROMPT_PAGE,
-    Attachment,
-    Block,
-    Message,
-    OutBlock,
-    Request,
-    StopReason,
-    Tool,
-    Usage,
-    image_block,
-    text_block,
-)
-from warmwire.wire.response import Answer
-from warmwire.wire.tasks import EmbedResponse, Ranked, RerankResponse
+Names are loaded when they are first used: whoever reads a file with text of its own, or only catches an error, needs
+neither asyncio nor a socket.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warmwire.client.aio import AsyncClient, AsyncStream
+    from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
+    from warmwire.client.grall import GrallClient, GrallStream
+    from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
+    from warmwire.client.sync import Client, Stream
+    from warmwire.client.tasks import HostStatus
+    from warmwire.models.files import replacing, write_all
+    from warmwire.models.images import MAX_PIXELS, fit_scale, image_attachment
+    from warmwire.models.pictures import PictureFile, decode_picture
+    from warmwire.models.textstream import StopStrings
+    from warmwire.wire.errors import (
+        AttachmentError,
+        BackendUnavailableError,
+        CancelledError,
+        DialError,
+        EmbedUnsupportedError,
+        ErrorCode,
+        FrameTooLargeError,
+        InputError,
+        InternalError,
+        InvalidRequestError,
+        ListenError,
+        ProtocolError,
+        QueueFullError,
+        RequestError,
+        RerankUnsupportedError,
+        StreamLostError,
+        TimedOutError,
+        ToolCallError,
+        TruncatedError,
+        UsageError,
+        WarmwireError,
+        WireVersionError,
+    )
+    from warmwire.wire.messages import (
+        MAX_ATTACHMENT_BYTES,
+        MAX_ATTACHMENTS,
+        MAX_FRAME,
+        MAX_IMAGE_AXIS,
+        PROMPT_PAGE,
+        Attachment,
+        Block,
+        Message,
+        OutBlock,
+        Request,
+        StopReason,
+        Tool,
+        Usage,
+        image_block,
+        text_block,
+    )
+    from warmwire.wire.response import Answer
+    from warmwire.wire.tasks import EmbedResponse, Ranked, RerankResponse
+
+_HOME = {
+    "client.aio": (
+        "AsyncClient",
+        "AsyncStream",
+    ),
+    "client.engine": (
+        "Engine",
+        "Local",
+        "Recognition",
+        "RemoteEngine",
+        "dial",
+    ),
+    "client.grall": (
+        "GrallClient",
+        "GrallStream",
+    ),
+    "client.grall_aio": (
+        "AsyncGrallClient",
+        "AsyncGrallStream",
+    ),
+    "client.sync": (
+        "Client",
+        "Stream",
+    ),
+    "client.tasks": ("HostStatus",),
+    "models.files": (
+        "replacing",
+        "write_all",
+    ),
+    "models.images": (
+        "MAX_PIXELS",
+        "fit_scale",
+        "image_attachment",
+    ),
+    "models.pictures": (
+        "PictureFile",
+        "decode_picture",
+    ),
+    "models.textstream": ("StopStrings",),
+    "wire.errors": (
+        "AttachmentError",
+        "BackendUnavailableError",
+        "CancelledError",
+        "DialError",
+        "EmbedUnsupportedError",
+        "ErrorCode",
+        "FrameTooLargeError",
+        "InputError",
+        "InternalError",
+        "InvalidRequestError",
+        "ListenError",
+        "ProtocolError",
+        "QueueFullError",
+        "RequestError",
+        "RerankUnsupportedError",
+        "StreamLostError",
+        "TimedOutError",
+        "ToolCallError",
+        "TruncatedError",
+        "UsageError",
+        "WarmwireError",
+        "WireVersionError",
+    ),
+    "wire.messages": (
+        "MAX_ATTACHMENT_BYTES",
+        "MAX_ATTACHMENTS",
+        "MAX_FRAME",
+        "MAX_IMAGE_AXIS",
+        "PROMPT_PAGE",
+        "Attachment",
+        "Block",
+        "Message",
+        "OutBlock",
+        "Request",
+        "StopReason",
+        "Tool",
+        "Usage",
+        "image_block",
+        "text_block",
+    ),
+    "wire.response": ("Answer",),
+    "wire.tasks": (
+        "EmbedResponse",
+        "Ranked",
+        "RerankResponse",
+    ),
+}
+_MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "MAX_ATTACHMENTS",
@@ -119,3 +218,16 @@ __all__ = [
     "text_block",
     "write_all",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'warmwire.client' has no attribute {name!r}")
+    value = getattr(import_module(f"warmwire.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -18,11 +18,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from warmwire.client import CancelledError, DialError, Engine, QueueFullError, Recognition, WarmwireError
+from warmwire.client import CancelledError, DialError, QueueFullError, WarmwireError
 from warmwire.documents.across import settle
 from warmwire.documents.hidden import Hidden
 from warmwire.documents.links import place_links
@@ -37,6 +37,9 @@ from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
 from warmwire.layout.runs import reported_runs
 from warmwire.layout.structure import structure
+
+if TYPE_CHECKING:
+    from warmwire.client import Engine, Recognition
 
 _LOG: Final = logging.getLogger(__name__)
 _BUSY_WAITS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)

@@ -59,7 +59,7 @@ class Job:
 
             def tasks() -> Iterator[Task | None]:
                 for place, file in enumerate(files):
-                    if file == _STDIN or Path(file).is_fifo():  # whoever fills it may take their time
+                    if _may_wait(file):
                         yield None
                     source, numbers = self._open(file)
                     if source is None:
@@ -108,6 +108,14 @@ class Job:
             say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
             source.close()
         return None, ()
+
+
+def _may_wait(file: str) -> bool:
+    """Whether a file is filled by somebody who may take their time."""
+    try:
+        return file == _STDIN or Path(file).is_fifo()
+    except OSError:  # opening it says what is wrong
+        return False
 
 
 @contextmanager

@@ -27,8 +27,8 @@ def formats_wanted(spec: str, output: str, *, several: bool) -> list[Format]:
     """
     if not spec:
         path = Path(output)
-        plain = not (several or output == STDOUT or output.endswith(os.sep) or path.is_dir() or not path.suffix)
-        special = path.exists() and not path.is_file()  # a device or a pipe takes anything
+        plain = not (several or output == STDOUT or output.endswith(os.sep) or os.path.isdir(output) or not path.suffix)
+        special = os.path.exists(output) and not os.path.isfile(output)  # a device or a pipe takes anything
         return [format_of(path)] if plain and not special else [Format.MD]
     words = [word.strip().lower() for word in spec.split(",")]
     for word in words:

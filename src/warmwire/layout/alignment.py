@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from warmwire.layout.markers import markers_of
@@ -44,6 +44,11 @@ class _Row:
     @cached_property
     def boxes(self) -> list[Box]:
         return [bounds(run.box for run in cell) for cell in self.cells]
+
+    @cached_property
+    def events(self) -> list[tuple[float, int]]:
+        """Where cells begin (1) and end (-1), from left to right."""
+        return sorted((x, step) for box in self.boxes for x, step in ((box.left, 1), (box.right, -1)))
 
 
 def aligned_table(
@@ -233,7 +238,7 @@ def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float
     if not rows:
         return []
     allowed = 0 if len(rows) < 4 else max(1, len(rows) // 10)
-    events = sorted((x, step) for row in rows for box in row.boxes for x, step in ((box.left, 1), (box.right, -1)))
+    events = sorted(chain.from_iterable(row.events for row in rows))
     strips = []
     covered, start = 0, None
     for x, step in events:
@@ -244,7 +249,8 @@ def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float
             if x - start >= MIN_GAP * size:
                 strips.append((start, x))
             start = None
-    return [strip for strip in strips if strip[0] > min(row.box.left for row in rows)]
+    margin = min(row.box.left for row in rows)
+    return [strip for strip in strips if strip[0] > margin]
 
 
 def _without_crossings(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:

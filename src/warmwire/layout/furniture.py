@@ -10,6 +10,7 @@ repetition is left to those who see every page.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -116,7 +117,7 @@ class _Edge:
         self.height = height
         self.size = size
         self.seen = seen
-        self.rules = rules
+        self.rules = sorted((rule.centre[1], rule.width) for rule in rules)
         self.boxes = [bounds(line.box for line in row) for row in rows]
         self.whites = [self._white(outer, inner) for outer, inner in pairwise(self.boxes)]
         self.usual = min(median(self.whites), size)
@@ -156,7 +157,8 @@ class _Edge:
         outer, inner = self.boxes[last], self.boxes[last + 1]
         low, high = sorted((outer.centre[1], inner.centre[1]))
         least = 0.4 * max(outer.width, inner.width)
-        return any(low < rule.centre[1] < high and rule.width > least for rule in self.rules)
+        between = self.rules[bisect_right(self.rules, (low, math.inf)) : bisect_left(self.rules, (high, -math.inf))]
+        return any(width > least for _, width in between)
 
     def _is_running(self, block: Sequence[Row], last: int) -> bool:
         """Whether a block that ends with the row `last` has points enough."""

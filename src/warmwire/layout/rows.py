@@ -88,7 +88,7 @@ def _step(line: Line, row: Sequence[Line]) -> float:
 
 def _drop(one: Line, other: Line) -> float:
     """The step between the middles of two lines, in units of the lower one's height: a dash is as high as its font."""
-    height = min(max(line.box.height, MARK_HEIGHT * line.size) for line in (one, other))
+    height = min(max(one.box.height, MARK_HEIGHT * one.size), max(other.box.height, MARK_HEIGHT * other.size))
     return abs(one.box.centre[1] - other.box.centre[1]) / max(height, 1e-6)
 
 

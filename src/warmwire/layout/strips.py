@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from warmwire.layout.page import Box
@@ -48,14 +49,16 @@ def columns_of(box: Box, strips: Sequence[Strip]) -> tuple[int, int]:
     A head may be wider than the figures under it and lie in the white on both sides; what lies in white alone
     belongs to the nearer column.
     """
-    starts = (-math.inf, *(end for _, end in strips))
-    ends = (*(start for start, _ in strips), math.inf)
-    reached = [
-        c
-        for c, (start, end) in enumerate(zip(starts, ends, strict=True))
-        if min(box.right, end) - max(box.left, start) > min(REACHED * min(box.width, end - start), box.height)
-    ]
+    first = bisect_right(strips, box.left, key=lambda strip: strip[0])
+    last = bisect_left(strips, box.right, key=lambda strip: strip[1])
+    reached = [c for c in range(first, last + 1) if _reaches(box, strips, c)]
     if reached:
         return reached[0], reached[-1]
-    column = sum((start + end) / 2 <= box.centre[0] for start, end in strips)
+    column = bisect_right(strips, box.centre[0], key=lambda strip: (strip[0] + strip[1]) / 2)
     return column, column
+
+
+def _reaches(box: Box, strips: Sequence[Strip], column: int) -> bool:
+    start = strips[column - 1][1] if column else -math.inf
+    end = strips[column][0] if column < len(strips) else math.inf
+    return min(box.right, end) - max(box.left, start) > min(REACHED * min(box.width, end - start), box.height)

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from statistics import median
 
+from warmwire.layout.labels import entries
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
@@ -75,7 +76,7 @@ def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: 
             edges = _column_edges(alike, size)
             part = _without_crossings(alike, edges)
             if len(part) >= 2 and _is_table(part, edges, seen):
-                yield _build(_merge_wrapped(part, edges, size), edges)
+                yield _build(_merge_wrapped(_merge_labels(part, edges), edges, size), edges)
 
 
 def _row(runs: Sequence[Line], size: float) -> _Row:
@@ -130,10 +131,12 @@ def _figures(row: _Row) -> int:
 
 def _fits(row: _Row, group: Sequence[_Row], size: float) -> bool:
     """Whether a single cell goes on with a cell above: within its column, and not the second alone in the first."""
-    above = next((other for other in reversed(group) if len(other.cells) > 1), None)
+    box = row.box
+    reaching = (other for other in reversed(group) if len(other.cells) > 1 and other.box.left <= box.left + 0.5 * size)
+    above = next(reaching, None)
     if above is None:
         return False
-    boxes, box = above.boxes, row.box
+    boxes = above.boxes
     place = sum(other.left <= box.left + 0.5 * size for other in boxes) - 1
     if place < 0 or (place + 1 < len(boxes) and box.right > boxes[place + 1].left - 0.3 * size):
         return False
@@ -323,6 +326,12 @@ def _bold_share(group: Sequence[_Row]) -> float:
 
 def _mostly(column: Sequence[Line], test: Callable[[Line], bool], share: float = 0.5) -> bool:
     return bool(column) and sum(test(line) for line in column) >= share * len(column)
+
+
+def _merge_labels(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
+    """Join the rows that labels of several lines are spread over."""
+    rows = [[line for cell in row.cells for line in cell] for row in group]
+    return [_Row([cell for i in entry for cell in group[i].cells]) for entry in entries(rows, edges)]
 
 
 def _merge_wrapped(group: list[_Row], edges: Sequence[tuple[float, float]], size: float) -> list[_Row]:

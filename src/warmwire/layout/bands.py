@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from warmwire.layout.labels import entries
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_period, is_value, join_signs, reads_on, rows_of, same_row, size_of
 from warmwire.layout.splits import split_at
@@ -149,8 +150,15 @@ def _is_tabular(band: Sequence[Line], height: float, size: float) -> bool:
     small = sum(line.text.lstrip()[:1].islower() and line.text.count(" ") > 2 for line in band)
     if len(band) > 6 and small >= 0.35 * len(band):
         return False
-    several = sum(_is_wide(row, size) for row in rows)
-    return several >= 0.3 * len(rows)
+    wide = [row for row in rows if _is_wide(row, size)]
+    labels = [row for row in rows if not _is_wide(row, size) and any(_stands_beside(row, other) for other in wide)]
+    return len(wide) >= 0.3 * (len(rows) - len(labels))
+
+
+def _stands_beside(row: Sequence[Line], other: Sequence[Line]) -> bool:
+    """Whether a line is as high on the page as part of a row: one line of a label whose figures are in its middle."""
+    one, two = row[0].box, other[-1].box
+    return min(one.bottom, two.bottom) - max(one.top, two.top) > 0.2 * min(one.height, two.height)
 
 
 def _is_wide(row: Sequence[Line], size: float) -> bool:
@@ -245,13 +253,14 @@ def _row_groups(
     rows = [row for band in bands for row in band]
     steps = [b[0].box.centre[1] - a[0].box.centre[1] for a, b in pairwise(rows)]
     spread = bool(steps) and median(steps) > 1.2 * min(steps)
+    within = {id(rows[i]) for entry in entries(rows, strips) for i in entry[1:]}
     for band in bands:
         if each and len(band) <= 4 and all(not any(is_value(line.text) for line in row) for row in band[1:]):
             groups.append([list(row) for row in band])
             continue
         for i, row in enumerate(band):
             above = band[i - 1] if i else None
-            if above is not None and _goes_on(above, row, strips, spread):
+            if id(row) in within or (above is not None and _goes_on(above, row, strips, spread)):
                 groups[-1].append(list(row))
             else:
                 groups.append([list(row)])

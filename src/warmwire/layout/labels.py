@@ -1,0 +1,72 @@
+"""Entries of a table whose labels take several lines.
+
+Reports set a label over two or three lines and its figures beside the middle or the last of them. The label's lines
+stand closer than rows do: lines of the first column that follow each other at less than the table's own step, with
+figures beside one of them or between two, are one entry. Where rows stand no wider apart than lines, nothing tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from warmwire.layout.page import Line
+from warmwire.layout.rows import size_of
+from warmwire.layout.strips import Strip, columns_of
+
+LEADING = 1.4
+"""Lines of one label are no further apart, in units of their size: 1.0 to 1.25 in 9 reports."""
+TIGHT = 0.8
+"""... and by less than that share of the usual step from row to row."""
+MOST = 4
+"""Lines of a label."""
+
+
+def entries(rows: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> list[list[int]]:
+    """The numbers of `rows`, from top to bottom, with those together that are one entry."""
+    firsts = [[line for line in row if columns_of(line.box, strips)[0] == 0] for row in rows]
+    figures = [len(first) < len(row) for first, row in zip(firsts, rows, strict=True)]
+    middles = [_middle(row) for row, has in zip(rows, figures, strict=True) if has]
+    steps = [below - above for above, below in pairwise(middles)]
+    if len(steps) < 2:
+        return [[i] for i in range(len(rows))]
+    limit = TIGHT * median(steps)
+    labelled = [i for i, first in enumerate(firsts) if first]
+    found: list[list[int]] = []
+    for i, follows in _chained(labelled, firsts, limit):
+        if follows:
+            found[-1].append(i)
+        else:
+            found.append([i])
+    joined = {block[0]: block[-1] for block in found if _is_entry(block, figures)}
+    return _spread(len(rows), joined)
+
+
+def _chained(labelled: Sequence[int], firsts: Sequence[Sequence[Line]], limit: float) -> list[tuple[int, bool]]:
+    """Rows with a label, and whether it goes on with the label above."""
+    found = [(i, False) for i in labelled[:1]]
+    for above, below in pairwise(labelled):
+        step = _middle(firsts[below]) - _middle(firsts[above])
+        size = min(map(size_of, (*firsts[above], *firsts[below])))
+        found.append((below, step < min(limit, LEADING * size)))
+    return found
+
+
+def _is_entry(block: Sequence[int], figures: Sequence[bool]) -> bool:
+    """Whether lines of a label have one row of figures among them; more are rows of their own."""
+    return 1 < len(block) <= MOST and sum(figures[block[0] : block[-1] + 1]) == 1
+
+
+def _spread(count: int, joined: dict[int, int]) -> list[list[int]]:
+    spread: list[list[int]] = []
+    i = 0
+    while i < count:
+        end = joined.get(i, i)
+        spread.append(list(range(i, end + 1)))
+        i = end + 1
+    return spread
+
+
+def _middle(lines: Sequence[Line]) -> float:
+    return median(line.box.centre[1] for line in lines)

@@ -62,6 +62,16 @@ def test_tables_in_columns_stay_in_their_columns() -> None:
     assert all(e.text.endswith("end.") for e in found if e.kind is Kind.TEXT)
 
 
+def test_boxes_filled_between_two_rectangles_are_frames_and_no_pictures() -> None:
+    text = open_source(str(DATA / "borders.pdf")).page(0).text()
+    assert len(text.rules) == 4 * 4 + 4 + 1
+    assert len(text.figures) == 1
+    found = elements("borders.pdf")
+    (table,) = [e.table for e in found if e.table is not None]
+    assert [cell.text for cell in table.cells] == ["Ship Gannet", "Year 1871", "Port Leith", "Crew 40"]
+    assert [e.text for e in found if e.kind is Kind.CODE] == ["lift(crate)\nreturn 0"]
+
+
 def test_contents_and_code_keep_their_lines() -> None:
     found = elements("contents.pdf")
     assert [e.text for e in found[1:7]] == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts
@@ -287,3 +289,41 @@ def test_glyphs_without_a_meaning_that_open_several_lines_are_bullets() -> None:
 def test_one_glyph_without_a_meaning_is_no_bullet() -> None:
     found = structure([line(50, 100, "\ufffd x is small"), line(50, 113, PROSE[3])], WIDTH, HEIGHT)
     assert not [item for item in found if item.kind is Kind.LIST_ITEM]
+
+
+def exact(page: list[Line]) -> list[Line]:
+    """Lines as a file gives them, whose fonts are known."""
+    return [replace(line, mono=False) for line in page]
+
+
+def test_a_line_of_another_size_in_a_file_is_apart_however_short() -> None:
+    page = exact([line(50, 60, "Green line", 18, bold=True), line(50, 96, "Outward", 13, bold=True)])
+    assert texts(structure([*page, *exact(lines(50, 130, PROSE + OTHER))], WIDTH, HEIGHT))[:2] == [
+        "Green line",
+        "Outward",
+    ]
+
+
+def test_lines_far_apart_that_share_no_margin_are_paragraphs() -> None:
+    letter = ["Dear Ms Meyer,", "thank you for your order number 4711. It left us today.", "Kind regards"]
+    assert texts(structure(lines(50, 60, letter, pitch=2.5), WIDTH, HEIGHT)) == letter
+    double = [*PROSE[:-1], "nobody came.", *OTHER]
+    found = structure(lines(50, 60, double, pitch=2.4), WIDTH, HEIGHT)
+    assert texts(found) == [" ".join(double[: len(PROSE)]), " ".join(OTHER)]
+
+
+def test_small_print_is_not_the_body_of_a_page_of_tables() -> None:
+    rows = [
+        line(x, 150 + i * 14, word) for i in range(20) for x, word in ((50, "Gannet"), (200, "1871"), (300, f"{i}.50"))
+    ]
+    page = [line(50, 60, "Anna Holt"), line(50, 74, "4 Quay Street"), *rows, *lines(50, 480, PROSE, size=7)]
+    assert not texts(structure(page, WIDTH, HEIGHT), Kind.HEADING, Kind.TITLE)
+
+
+def test_a_numbered_heading_above_a_list_that_begins_again_is_a_heading() -> None:
+    page = [*lines(50, 100, PROSE), line(50, 170, "2. How it was done", 14, bold=True)]
+    page += [line(50, 195, "1. The first step is this"), line(50, 208, "2. The second step is that")]
+    page += [line(50, 235, "3. What came of it", 14, bold=True), *lines(50, 260, OTHER)]
+    found = structure(page, WIDTH, HEIGHT)
+    assert texts(found, Kind.HEADING) == ["2. How it was done", "3. What came of it"]
+    assert len(texts(found, Kind.LIST_ITEM)) == 2

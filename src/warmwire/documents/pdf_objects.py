@@ -24,6 +24,12 @@ _MAX_DEPTH: Final = 12
 _THIN: Final = 3.0
 """A filled box thinner than this is a ruling line, points."""
 
+_HAIR: Final = 0.01
+"""Sides of a frame that are thinner than this are not drawn, points."""
+
+_MAX_RING: Final = 24
+"""Segments of a frame: two boxes of five each, and a curve or two at each rounded corner."""
+
 _LARGE_IMAGE: Final = 0.1
 """Pictures over this share of a page are what a scan is made of; smaller ones may be of any resolution."""
 
@@ -193,6 +199,8 @@ def _path(obj: Any, matrix: Matrix, frame: Frame, drawn: Drawn) -> None:
     if fill.value and not stroke.value:
         if min(box.width, box.height) <= _THIN:
             drawn.rules.append(box)
+        elif ring := _ring(obj, fill.value, compose(_matrix(obj), matrix), frame):
+            drawn.rules.extend(side for side in ring if clip(side, frame))
         elif _is_coloured(obj):
             drawn.fills.append(box)
             if not _is_rectangle(obj):
@@ -237,6 +245,37 @@ def _is_rectangle(obj: Any) -> bool:
 
     segments = list(_segments(obj))
     return len(segments) <= 5 and all(kind != pdfium.FPDF_SEGMENT_BEZIERTO for kind, *_ in segments)
+
+
+def _ring(obj: Any, fill: int, matrix: Matrix, frame: Frame) -> list[Box]:
+    """The sides of a frame that is filled between an outer and an inner box, as browsers draw borders; empty where a
+    path is none. Sides of no thickness are not drawn."""
+    import pypdfium2.raw as pdfium
+
+    if fill != pdfium.FPDF_FILLMODE_ALTERNATE or not 8 <= pdfium.FPDFPath_CountSegments(obj) <= _MAX_RING:
+        return []
+    parts: list[list[tuple[float, float]]] = []
+    straight = 0
+    for kind, x, y, _ in _segments(obj):
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            parts.append([])
+        if not parts:
+            return []
+        straight += kind == pdfium.FPDF_SEGMENT_LINETO
+        parts[-1].append(frame.point(*apply(matrix, x, y)))
+    if len(parts) != 2 or straight < 6:
+        return []
+    inner, outer = sorted((_around(part) for part in parts), key=lambda box: box.area)
+    sides = [
+        Box(outer.left, outer.top, outer.right, inner.top),
+        Box(outer.left, inner.bottom, outer.right, outer.bottom),
+        Box(outer.left, outer.top, inner.left, outer.bottom),
+        Box(inner.right, outer.top, outer.right, outer.bottom),
+    ]
+    thickness = [min(side.right - side.left, side.bottom - side.top) for side in sides]
+    if min(thickness) < -_HAIR or max(thickness) > _THIN or max(thickness) < _HAIR:
+        return []
+    return [side for side, thick in zip(sides, thickness, strict=True) if thick > _HAIR]
 
 
 def _straight_lines(obj: Any, matrix: Matrix, frame: Frame) -> list[Box] | None:

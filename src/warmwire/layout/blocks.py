@@ -21,6 +21,9 @@ Part = Paragraph | Element
 NESTED = 0.8
 """An item set in by this much, in units of the body, is inside the one above."""
 
+ONE_SIZE = 1.2
+"""Items of one list are set in one size; recognised sizes of one text differ by up to this factor."""
+
 
 def blocks(
     parts: Sequence[Part],
@@ -77,7 +80,7 @@ class _Classifier:
         known = (self.notes, self.entries, self.captions)
         if part.formula or any(id(part) in ids for ids in known):
             return False
-        if part.marker is not None and any(_count_on(part, other) for other in (before, after)):
+        if _counts_on(before, part) or _counts_on(part, after):
             return False
         above, below = (other if isinstance(other, Paragraph) else None for other in (before, after))
         return is_heading(above, part, below, self.look)
@@ -174,7 +177,9 @@ def _follows(marker: Marker | None, other: Marker | None) -> bool:
     return (marker.style, marker.frame, marker.value + 1) == (other.style, other.frame, other.value)
 
 
-def _count_on(part: Paragraph, other: Part | None) -> bool:
-    if not isinstance(other, Paragraph):
+def _counts_on(above: Part | None, below: Part | None) -> bool:
+    """Whether two parts, one under the other, are items of one list: their numbers follow, and their sizes are one."""
+    if not isinstance(above, Paragraph) or not isinstance(below, Paragraph):
         return False
-    return _follows(part.marker, other.marker) or _follows(other.marker, part.marker)
+    alike = max(above.size, below.size) < ONE_SIZE * min(above.size, below.size)
+    return alike and _follows(above.marker, below.marker)

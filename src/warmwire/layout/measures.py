@@ -39,6 +39,11 @@ GAP = 0.08
 """Usual and wide steps are this far apart, in units of the usual one; recognised usual ones lie closer together."""
 LEAST_WIDE = 1.08
 """No step is wide that is not this many times the usual one: recognised baselines stray by 5 %."""
+LOOSE = 2.0
+"""Lines further apart, in units of their size, may be paragraphs as well as double-spaced ones: common leading ends at
+1.6, double-spaced text begins at 2.3."""
+SHARED = 3.0
+"""Right edges this close, in units of the body, share a margin where lines are loose: ragged ones differ by a word."""
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _ENDED = re.compile(r"[.!?:;…。！？；：][)\]”’\"'»›」』¹²³⁰-⁹*†‡]{0,4}$|[”\"»」』]$")
@@ -59,6 +64,8 @@ class Column:
         """The usual step between lines, in units of their size."""
         self.wide, self.spaced = _wide([step / self.pitch for step in plain])
         """The step, in units of the usual one, from which lines are set apart; whether paragraphs are."""
+        self.loose = self.pitch > LOOSE
+        """Whether the usual step may part paragraphs as well as it may be that of double-spaced text."""
         self.early = [self._ends_early(i) for i in range(len(rows))]
         """Whether a line ended before its margin although the next word had room."""
         self.ended = [has_ended(row.text) for row in rows]
@@ -98,6 +105,8 @@ class Column:
         ]
         rights = sorted(box.right for box in around)
         margin = rights[-2] if len(rights) > 4 else rights[-1]
+        if self.loose and sum(margin - right < SHARED * self.size for right in rights) < 2:
+            return True  # no line but this has it: nothing says that there is a margin
         lefts = sorted(box.left for box in around)
         room = margin - row.box.right
         inset = row.box.left - lefts[len(lefts) // 3]

@@ -267,7 +267,8 @@ def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
         return True
     if step < 0.25 or step > FAR:  # beside the last line, or well below it
         return True
-    if _size_changes(paragraph, i, column) > ROUGHEST and (column.early[i - 1] or column.is_wide(i)):
+    exact = _is_exact(last) and _is_exact(line)
+    if _size_changes(paragraph, i, column) > ROUGHEST and (exact or column.early[i - 1] or column.is_wide(i)):
         return True
     if _BROKEN.search(last.text) and line.text[:1].islower() and step < column.wide + 0.2:
         return False
@@ -289,7 +290,9 @@ def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:
     if (early or ended) and is_capital(last.text) != is_capital(line.text):
         score += w.capitals
     step = column.step(i)
-    if column.is_wide(i):
+    if column.loose and early:
+        score += w.wide
+    elif column.is_wide(i):
         score += (w.wide + w.wide_and_usual * column.spaced) * min(1.0, (step - 1.04) / 0.16)
         score += w.wider * (step > column.wide + 0.25)
     if _size_changes(paragraph, i, column) > column.roughness:
@@ -335,12 +338,17 @@ def _item_shift(item: Paragraph, i: int, column: Column) -> float:
 
 
 def _size_changes(paragraph: Paragraph, i: int, column: Column) -> float:
-    """By which factor line `i` differs from the paragraph. A few letters may be low ones, and look smaller than they
-    are."""
+    """By which factor line `i` differs from the paragraph. A few letters that were recognised may be low ones, and look
+    smaller than they are."""
     above, below = median(size_of(line) for line in paragraph.lines[-5:]), size_of(column.rows[i])
     smaller = paragraph.lines[-1] if above < below else column.rows[i]
     factor = max(above, below) / max(min(above, below), 1e-6)
-    return factor**0.5 if len(smaller.text) < 12 else factor
+    return factor**0.5 if len(smaller.text) < 12 and not _is_exact(smaller) else factor
+
+
+def _is_exact(line: Line) -> bool:
+    """Whether a line's size is the file's own: only there is its font known."""
+    return line.mono is not None
 
 
 def _counts_on(paragraph: Paragraph, line: Line, size: float) -> bool:

@@ -97,7 +97,7 @@ def structure(
     ]
     prose = [line for part in parts if isinstance(part, Paragraph) for line in part.lines]
     if sum(len(line.text) for line in prose) >= MIN_PROSE:
-        size = body_size(prose)
+        size = max(size, body_size(prose))  # smaller prose than all else is small print
     words = Vocabulary.of(line.text for line in lines)
     body = guard.run(
         "blocks",

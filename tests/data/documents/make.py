@@ -147,16 +147,25 @@ def tagged() -> bytes:
     names = [["H1", "P", "H2", "P"], ["H1", "H1", "H1", "H1"]]
     first = len(pdf.objects) + 2 * len(names)  # every page and its content stream take an object each
     for number, tags in enumerate(names):
-        texts = [text(72, 720, f"Harbour matters {number}"), prose(72, 700, 4), text(72, 600, "Lamps"), prose(72, 580, 4)]
-        marked = (f"/{tag} <</MCID {at}>> BDC {one} EMC " for at, (tag, one) in enumerate(zip(tags, texts, strict=True)))
+        texts = [
+            text(72, 720, f"Harbour matters {number}"),
+            prose(72, 700, 4),
+            text(72, 600, "Lamps"),
+            prose(72, 580, 4),
+        ]
+        marked = (
+            f"/{tag} <</MCID {at}>> BDC {one} EMC " for at, (tag, one) in enumerate(zip(tags, texts, strict=True))
+        )
         pdf.page("".join(marked), more=f"/StructParents {number}")
     kids: list[list[int]] = []
     root = first + sum(map(len, names)) + 1
     for number, tags in enumerate(names):
-        kids.append([
-            pdf.add(f"<</Type/StructElem/S/{tag}/P {root} 0 R/Pg {pdf.pages[number]} 0 R/K {at}>>")
-            for at, tag in enumerate(tags)
-        ])
+        kids.append(
+            [
+                pdf.add(f"<</Type/StructElem/S/{tag}/P {root} 0 R/Pg {pdf.pages[number]} 0 R/K {at}>>")
+                for at, tag in enumerate(tags)
+            ]
+        )
     shown = [" ".join(f"{kid} 0 R" for kid in own) for own in kids]
     parents = " ".join(f"{number} [{own}]" for number, own in enumerate(shown))
     assert pdf.add(f"<</Type/StructTreeRoot/K [{' '.join(shown)}]/ParentTree <</Nums [{parents}]>>>>") == root
@@ -439,6 +448,34 @@ def drawing() -> bytes:
     return pdf.bytes()
 
 
+def borders() -> bytes:
+    """Boxes as browsers draw them, filled between an outer and an inner one: a grid of four cells, a frame around code,
+    a rule of which only the bottom is thick, and a ring that is no frame."""
+    pdf = Pdf()
+
+    def ring(left: float, bottom: float, width: float, height: float, sides: tuple[float, ...] = (1, 1, 1, 1)) -> str:
+        above, right, below, before = sides
+        inner = (left + before, bottom + below, width - before - right, height - above - below)
+        return f"{left} {bottom} {width} {height} re {' '.join(map(str, inner))} re f*\n"
+
+    names = [("Ship Gannet", "Year 1871"), ("Port Leith", "Crew 40")]
+    pdf.page(
+        prose(72, 700, 4)
+        + "".join(
+            ring(72 + 200 * column, 600 - 24 * row, 200, 24) + text(78 + 200 * column, 607 - 24 * row, name, 11)
+            for row, line in enumerate(names)
+            for column, name in enumerate(line)
+        )
+        + ring(72, 480, 400, 50)
+        + text(80, 512, "lift(crate)", 10, "F3")
+        + text(80, 496, "return 0", 10, "F3")
+        + ring(72, 450, 400, 20, (0, 0, 1, 0))
+        + ring(300, 200, 150, 150, (30, 30, 30, 30))
+        + prose(72, 430, 4)
+    )
+    return pdf.bytes()
+
+
 def form() -> bytes:
     """A form with one field filled in."""
     pdf = Pdf()
@@ -551,6 +588,7 @@ def main() -> None:
         contents,
         scripts,
         drawing,
+        borders,
         form,
         links,
         encrypted,

@@ -57,7 +57,9 @@ def test_stream_false_withholds_the_text_and_keeps_the_usage(tmp_path: Path, ser
         streamed = peer.ask("hi", temperature=0)
         whole = peer.ask("hi", temperature=0, stream=False)
     assert (streamed[0], whole[0]) == ("ab", "")
+    cached = [answer["usage"].pop("cached_tokens") for _, answer in (streamed, whole)]
     assert streamed[1] == whole[1]
+    assert cached == [0, whole[1]["usage"]["input_tokens"] - 1]  # all of the prompt but its last token
 
 
 def test_a_required_call_that_does_not_come_is_flagged(tmp_path: Path, serve: StartModel) -> None:

@@ -35,7 +35,7 @@ from benchmarks.sights import SightReader, load_sight
 from warmwire.client import Local
 from warmwire.documents.export import export
 from warmwire.documents.formats import Format
-from warmwire.documents.read import Reader
+from warmwire.documents.read import Reader, drawing_dpi
 from warmwire.documents.source import Image, Page, PageText, Source, open_source
 from warmwire.models.pages.reader import Sight
 
@@ -97,10 +97,10 @@ def _owner(modules: list[str], name: str) -> str:
 class _MemoryPage:
     """A page whose text was read before; its picture is a blank one that carries the number of its sight."""
 
-    def __init__(self, page: Page, dpi: float, reader: _MemoryReader) -> None:
+    def __init__(self, page: Page, reader: _MemoryReader) -> None:
         self.size = page.size
         self._text = page.text()
-        image = page.render(dpi)
+        image = page.render(drawing_dpi(self._text.resolution))
         self._shape, self._number = image.shape, reader.remember(image)
 
     def text(self) -> PageText:
@@ -120,14 +120,18 @@ class _MemorySource:
 
     def __init__(self, source: Source, reader: _MemoryReader) -> None:
         self.name = source.name
+        self._outline = source.outline()
         self._pages = []
         for index in range(len(source)):
             page = source.page(index)
-            self._pages.append(_MemoryPage(page, 200.0, reader))
+            self._pages.append(_MemoryPage(page, reader))
             page.close()
 
     def __len__(self) -> int:
         return len(self._pages)
+
+    def outline(self) -> Any:
+        return self._outline
 
     def page(self, index: int) -> Page:
         return self._pages[index]

@@ -14,6 +14,7 @@ from statistics import median
 
 import numpy as np
 
+from warmwire.layout.forms import form_boxes
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
 from warmwire.layout.tables import Found, Slot, build
@@ -166,6 +167,10 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
     if _is_title(slots[0], filled, columns):
         top = lattice.ys[slots[0].rowspan]
         slots[0].lines = []
+    boxes = form_boxes(slots)
+    if boxes:
+        found = build(slots, rows, columns, replace(lattice.box, top=top))
+        return Found(found.element, found.used, boxes)
     slots, rows = _split_rows(slots, rows)
     if len({slot.row for slot in slots if slot.lines}) < 2:
         return None

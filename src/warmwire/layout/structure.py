@@ -104,6 +104,8 @@ def structure(
         lambda: blocks(parts, height, size, regions, rules, words),
         lambda: [_plain(part) for part in parts],
     )
+    forms = {id(table.element): table.boxes for table in tables if table.boxes}
+    body = [box for element in body for box in forms.get(id(element), (element,))]
     inner = [line for line in page.text if id(line) in labels]
     foot, apart = apart_elements(turned, width, height, size)
     return [

@@ -16,10 +16,11 @@ from warmwire.layout.rows import rows_of
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A table as an element of the page, and the lines that are in its cells."""
+    """A table as an element of the page, and the lines that are in its cells; `boxes` are a form's, read instead."""
 
     element: Element
     used: list[Line]
+    boxes: Sequence[Element] = ()
 
 
 @dataclass(slots=True)

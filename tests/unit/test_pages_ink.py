@@ -124,6 +124,22 @@ def test_light_letters_on_a_dark_ground_measure_the_same() -> None:
     assert (one.stature, one.start, one.end) == (other.stature, other.start, other.end)
 
 
+def test_a_rough_rule_above_is_no_part_of_the_letters() -> None:
+    plain, ruled = _page(60, 400), _page(60, 400)
+    for image in (plain, ruled):
+        _text(image, "Hamburg", 20, 42)
+    for x in range(0, 400, 23):  # broken, and not quite level
+        cv2.line(ruled, (x, 3 + x % 2), (x + 19, 4 + x % 3), (90, 90, 90), 3)
+    places = _places(plain, 7)
+    assert measure(ruled, "Hamburg", places).stature == measure(plain, "Hamburg", places).stature
+
+
+def test_a_dash_shows_no_size() -> None:
+    image = _page(48, 60)
+    image[22:26, 20:40] = 0
+    assert not measure(image, "一", [0.5]).stature.heights
+
+
 def test_what_hangs_in_from_the_line_above_is_not_measured() -> None:
     plain, tight = _page(60, 400), _page(60, 400)
     for image in (plain, tight):

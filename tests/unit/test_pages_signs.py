@@ -1,4 +1,4 @@
-"""Boxes read as Chinese letters, and accents that no ink shows."""
+"""Boxes and dashes read as Chinese letters, and accents that no ink shows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ ENGLISH = ["the quick brown fox jumps over the lazy dog and more of it"] * 8
 )
 def test_a_box_on_a_page_in_another_script_is_one(text: str, expected: str) -> None:
     assert corrected([*ENGLISH, text], [frozenset()] * 9)[-1] == expected
+
+
+def test_a_dash_that_stands_alone_is_one_however_few_letters_there_are() -> None:
+    texts = ["Halt", "一", "5.14", "ー", "一", "6.10 一"]
+    assert corrected(texts, [frozenset()] * 6) == ["Halt", "–", "5.14", "–", "–", "6.10 –"]
+    assert corrected(["一", "你们的学校"], [frozenset()] * 2)[0] == "一"
 
 
 def test_on_a_chinese_page_a_letter_is_a_letter() -> None:

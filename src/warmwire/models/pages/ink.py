@@ -33,6 +33,9 @@ INTO = 0.3
 """Ink that hangs in from an edge and shares less of its height with the fullest rows is a neighbouring line's."""
 MIN_THEIRS = 0.01
 """Less ink of neighbours than that, in squares of the picture's height, is no letter's."""
+FLAT, LOW = 2.5, 0.2
+"""A piece of ink so many times wider than high, and lower than that in heights of the picture, is a stroke: above or
+below the small letters it is a piece of a ruling line."""
 FULL = 0.4
 """A row with that share of the fullest row's ink is one where the small letters are."""
 SLANTS = (-0.07, 0.0, 0.07, 0.14, 0.21, 0.28)
@@ -63,7 +66,7 @@ class Ink:
 def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
     """Measure the image of one line (height, width, 3) that reads `text`, its letters at `places` (0 to 1 along it)."""
     ink, grey = _inked(crop)
-    ink, _ = _parted(_without_rules(ink))
+    ink, _ = _parted(_without_strokes(_without_rules(ink)))
     mark, letters = _mark(ink, places)
     columns = np.flatnonzero(ink.any(axis=0))
     start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, ink.shape[1])
@@ -130,11 +133,9 @@ def _parted(ink: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_
     import cv2
 
     height = ink.shape[0]
-    profile = ink.sum(axis=1)
-    inner = profile[height // 5 : height - height // 5]
-    if not inner.any():
+    core = _core(ink)
+    if not len(core):
         return ink, np.zeros_like(ink)
-    core = np.flatnonzero(inner >= FULL * inner.max()) + height // 5
     _, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
     tops, bottoms = stats[:, 1], stats[:, 1] + stats[:, 3]
     shared = np.minimum(bottoms, core[-1] + 1) - np.maximum(tops, core[0])
@@ -142,6 +143,28 @@ def _parted(ink: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_
     foreign[0] = False
     theirs = foreign[labels]
     return ink & ~theirs, theirs
+
+
+def _core(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The rows where the small letters of a line are; none without ink in its middle."""
+    height = ink.shape[0]
+    inner = ink[height // 5 : height - height // 5].sum(axis=1)
+    return np.flatnonzero(inner >= FULL * inner.max()) + height // 5 if inner.any() else np.zeros(0, np.int64)
+
+
+def _without_strokes(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Ink without pieces of ruling lines, broken or not quite level, above and below the letters."""
+    import cv2
+
+    height = ink.shape[0]
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
+    flat = (stats[:, 2] >= FLAT * stats[:, 3]) & (stats[:, 3] <= LOW * height)
+    flat[0] = False
+    core = _core(ink & ~flat[labels])
+    if not flat.any() or not len(core):
+        return ink
+    outside = flat & ((stats[:, 1] + stats[:, 3] <= core[0]) | (stats[:, 1] > core[-1]))
+    return np.asarray(ink & ~outside[labels], np.bool_)
 
 
 def _pieces(ink: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -160,6 +183,7 @@ def _without_rules(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
     height = ink.shape[0]
     rows[height // 4 : -(height // 4) or None] = False
     columns[height // 4 : -(height // 4) or None] = False
+    rows[1:-1] |= rows[:-2] | rows[2:]  # a rough rule has ink in the next rows as well
     if not rows.any() and not columns.any():
         return ink
     ink = ink.copy()

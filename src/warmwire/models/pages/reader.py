@@ -27,6 +27,7 @@ from warmwire.layout.tables import Found
 from warmwire.models.base import Report
 from warmwire.models.cpus import cores
 from warmwire.models.images import Image
+from warmwire.models.pages.bleed import without_back
 from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
 from warmwire.models.pages.geometry import (
@@ -112,6 +113,9 @@ class PageReader:
         turn, page, quads = self._upright(np.ascontiguousarray(image[:, :, ::-1]))
         if cancelled.is_set():
             return None
+        front = without_back(page, quads, self._engines.glance)
+        if front is not page:
+            page, quads = front, find_lines(front, self._engines.detect)
         frame = Frame(turn, checked_skew(page, skew_of(quads)), page.shape[1], page.shape[0])
         quads = level_short(quads, frame.skew)
         straight = straight_image(page, frame.skew)

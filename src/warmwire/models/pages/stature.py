@@ -62,7 +62,7 @@ _GROUPS = (
     | dict.fromkeys("0123456789", Group.DIGIT)
 )
 _DEEP = frozenset("gjpqyçQJ,;()[]{}/|@$ßſ§")
-_FLOATING = frozenset("'\"“”‘’*°^~-–—=+·•«»<>²³¹ªº´`…_™®©")
+_FLOATING = frozenset("'\"“”‘’*°^~-–—=+·•«»<>²³¹ªº´`…_™®©一ー")
 _OVERLAP = 0.5
 """Pieces of ink that share so much of the narrower one's width are one letter: a dot and its stem."""
 
@@ -136,7 +136,7 @@ def _owners(blobs: NDArray[np.int32], middles: NDArray[np.float64], height: int)
 
 def _group(chars: Sequence[str]) -> Group | None:
     """Whose height the top of ink that is all of these letters has."""
-    groups = {Group.FULL if ord(char) > 0x2E7F else _GROUPS.get(char) for char in chars}
+    groups = {Group.FULL if ord(char) > 0x2E7F and char not in _FLOATING else _GROUPS.get(char) for char in chars}
     if len(groups) == 1:
         return groups.pop()
     rest = groups - {Group.SMALL}

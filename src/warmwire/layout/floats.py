@@ -30,7 +30,7 @@ SMALL = 0.93
 FEWEST = 6
 """Lines that make a column of text."""
 MOST_PIECES = 12
-"""A strip of white broken more often than that is no gutter: no page of columns had more than four floats."""
+"""A strip of white broken more often than that is no gutter, and no more is looked at."""
 MOST_LINES = 12
 """Lines of the longest caption or quotation."""
 LEADING = 1.45

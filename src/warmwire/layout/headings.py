@@ -19,8 +19,8 @@ from warmwire.layout.rows import is_value, size_of
 
 LARGER = 1.18
 """A paragraph this much larger than the body is set apart by its size alone where sizes are recognised, ..."""
-EXACTLY_LARGER = 1.08
-"""... and this much where they are the file's own."""
+EXACT_EXCESS = 0.08
+"""... and larger by this share of the body where they are the file's own."""
 NUMBERED = 1.07
 """... and one that opens with a section number when it is that much larger."""
 TITLE = 1.5
@@ -92,7 +92,7 @@ def is_heading(before: Paragraph | None, paragraph: Paragraph, following: Paragr
     ratio = paragraph.size / look.size
     sentence = text.endswith(_STOPS) and len(text) > 40
     numbered = _NUMBER.match(text) is not None
-    if ratio >= (EXACTLY_LARGER if look.exact else LARGER) and not _are_names(text):
+    if ratio >= (1 + EXACT_EXCESS if look.exact else LARGER) and not _are_names(text):
         if ratio < LARGER and text.endswith(_STOPS):
             return numbered and len(text) < SENTENCE
         return not sentence or ratio >= TITLE or (numbered and len(text) < SENTENCE)

@@ -25,8 +25,8 @@ FEWEST: Final = 6
 """Lines of a strip."""
 LETTERS: Final = 5
 """Letters of half of its lines, at least: a strip of figures is a column of the page."""
-MOST: Final = 0.35
-"""Share of all letters of the page that are beside it."""
+MOST: Final = 0.5
+"""Share of all letters of the page that are beside it, at most: a page of formulas has few of its own."""
 CROPPED: Final = 0.1
 """Share of the other lines at the other edge from which the picture is cropped to its text."""
 

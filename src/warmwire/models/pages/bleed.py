@@ -8,6 +8,7 @@ the page that is no darker and no part of darker ink becomes paper, except where
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -33,13 +34,16 @@ MIRRORED: Final = 0.8
 """Mirrored print reads so much more surely in the mirror: over two pages it is 0.82 to 1 there, and 0.3 to 0.8 as it
 stands."""
 LETTERS: Final = 8
-"""So many letters must read mirrored, all lines together."""
+"""So many letters must read mirrored, in words of three and more, all lines together: stars and noughts of a chart look
+the same both ways."""
 DARKER: Final = 1.5
 """How much darker the darkest spots of print that shines through are than its lines on the whole."""
 FRINGE: Final = 5
 """Pale pixels in a square of so many around dark ones are the soft edge of a letter."""
 GRID: Final = 8
 """Paper is looked at in squares of so many pixels, and is as bright as the brightest of nine by nine of them."""
+
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
 
 Glance = Callable[[Sequence[Pixels]], list[Reading]]
 
@@ -61,7 +65,10 @@ def without_back(page: Pixels, quads: Quads, glance: Glance) -> Pixels:
     readings = glance([np.ascontiguousarray(image[:, ::-1]) for image in crops])
     mirrored = np.array([reading.confidence for reading in readings])
     back = (mirrored > plain + SURER) & (mirrored >= MIRRORED)
-    if sum(len(reading.text) for reading, shines in zip(readings, back, strict=True) if shines) < LETTERS:
+    words = [
+        word for reading, shines in zip(readings, back, strict=True) if shines for word in _WORD.findall(reading.text)
+    ]
+    if sum(map(len, words)) < LETTERS:
         return page
     own = pale[(plain >= SURE) & (plain >= mirrored) & (widths[pale] > LONG * heights[pale])]
     through = min(DARKER * float(contrasts[pale[back]].max()), PALE * dark)

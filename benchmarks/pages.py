@@ -196,18 +196,23 @@ def _seconds() -> float:
 
 
 def words_of(text: str) -> Counter[str]:
-    """The words of a text, without Markdown's own signs; Chinese letters are words."""
-    plain = re.sub(r"[|*#\\`_]|<[^>]*>", " ", text)
-    return Counter(re.findall(r"[⺀-鿿]|[^\s⺀-鿿]+", plain))
+    """The words of a text, without Markdown's own signs, marks of list items and what has no letter or figure; Chinese
+    letters are words."""
+    plain = re.sub(r"^\s*(?:[-+•*]|\d+[.)])\s+(?:\[[ xX]\]\s+)?", " ", text, flags=re.MULTILINE)
+    plain = re.sub(r"[|*#\\`_]|<[^>]*>", " ", plain)
+    return Counter(word for word in re.findall(r"[⺀-鿿]|[^\s⺀-鿿]+", plain) if re.search(r"\w", word))
 
 
-def truth_of(corpus: Path, chosen: Set, name: str) -> tuple[str, str]:
-    """The text that a document has, and its language."""
+def truth_of(corpus: Path, chosen: Set, name: str) -> tuple[str, str, str]:
+    """The text that a document has, its running lines, which may be left out, and its language."""
     folder = corpus / chosen.folder
     truth = json.loads((folder / f"{name}.truth.json").read_text("utf-8"))
     if chosen.facts:
-        return " ".join(_texts(json.loads((folder / f"{name}.words.json").read_text("utf-8")))), _language(name)
-    return " ".join(_texts(truth["pages"], "text")), truth.get("lang", "en")
+        return " ".join(_texts(json.loads((folder / f"{name}.words.json").read_text("utf-8")))), "", _language(name)
+    blocks = [block for page in truth["pages"] for block in page["blocks"]]
+    running = [block for block in blocks if block["type"].startswith("page_") or block.get("optional")]
+    text = [block for block in blocks if block not in running]
+    return " ".join(_texts(text, "text")), " ".join(_texts(running, "text")), truth.get("lang", "en")
 
 
 def _language(name: str) -> str:
@@ -226,12 +231,14 @@ def _texts(value: Any, key: str = "") -> Iterator[str]:
                 yield from _texts(part, key)
 
 
-def f1(pairs: Iterable[tuple[str, str]]) -> float:
-    """The F1 of words over documents: pairs of what was read and what is right."""
+def f1(documents: Iterable[tuple[str, str, str]]) -> float:
+    """The F1 of words over documents, of each what was read, what is right, and what may be there or not."""
     common = read = right = 0
-    for text, truth in pairs:
+    for text, truth, running in documents:
         ours, theirs = words_of(text), words_of(truth)
-        common, read, right = common + (ours & theirs).total(), read + ours.total(), right + theirs.total()
+        more = ours - theirs
+        common, right = common + (ours & theirs).total(), right + theirs.total()
+        read += (ours & theirs).total() + (more - words_of(running)).total()
     return 2 * common / max(1, read + right)
 
 
@@ -258,7 +265,7 @@ def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int) -> R
     with ProcessPoolExecutor(CORES, get_context("spawn"), _load, (name,)) as pool:
         list(pool.map(time.sleep, [0.5] * CORES))  # both have loaded
         started = time.monotonic()
-        jobs = [pool.submit(_read, file, truths[d][1], folder / chosen.output(d)) for d, file in documents]
+        jobs = [pool.submit(_read, file, truths[d][2], folder / chosen.output(d)) for d, file in documents]
         for job in jobs:
             outcome = job.result()
             row.pages += outcome.pages
@@ -266,7 +273,7 @@ def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int) -> R
             row.parts += outcome.parts
             row.lines += outcome.lines
         row.minutes = (time.monotonic() - started) / 60
-    row.words = f1(((folder / chosen.output(d)).read_text("utf-8"), truths[d][0]) for d, _ in documents)
+    row.words = f1(((folder / chosen.output(d)).read_text("utf-8"), *truths[d][:2]) for d, _ in documents)
     if not chosen.facts:
         files = chosen.score(corpus, folder)["files"]
         row.error = sum(files[d]["cer"] for d, _ in documents) / len(documents)

@@ -172,3 +172,22 @@ def test_rows_that_drift_down_the_page_hold_together() -> None:
     rows = rows_of([*cells, dash])
     assert [len(row) for row in rows] == [10, 9, 9, 9]
     assert [run.text for run in rows[0]] == [*(f"0.{c}" for c in range(9)), "-"]
+
+
+def test_the_columns_of_an_index_are_no_table() -> None:
+    names = ("anchor", "barrel", "cable", "dredger", "engine", "ferry")
+    page = [line(x, 100 + i * 14, f"{name} {x}, {i + 7}") for i, name in enumerate(names) for x in (50, 230, 410)]
+    found = structure(page, WIDTH, HEIGHT)
+    assert {element.kind for element in found} == {Kind.LIST_ITEM}
+    assert len(found) == 3 * len(names)
+
+
+def test_contents_without_leaders_are_a_list() -> None:
+    entries = [("1 Ships", 3), ("1.1 Sails", 4), ("1.2 Masts", 9), ("2 Harbours", 15), ("2.1 Quays", 15), ("Index", 20)]
+    page = [
+        line(x, 100 + i * 14, str(v)) for i, entry in enumerate(entries) for x, v in zip((50, 500), entry, strict=True)
+    ]
+    found = structure(page, WIDTH, HEIGHT)
+    assert [(element.kind, element.text) for element in found] == [
+        (Kind.LIST_ITEM, f"{name} {page}") for name, page in entries
+    ]

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from statistics import median
 
+from warmwire.layout.entries import FEWEST, FEWEST_INDEXED, is_indexed, is_section
 from warmwire.layout.labels import entries
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
@@ -282,6 +283,8 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
     wide = _wide(group)
     if count < 2 or wide < 2 or sum(map(len, columns)) < 0.5 * count * len(group):
         return False
+    if _are_entries(columns):
+        return False
     if any(_mostly(column, lambda line: is_label(line.text)) for column in columns[: None if count == 2 else -1]):
         return _has_figures(columns[1:]) and count > 3
     if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
@@ -312,6 +315,17 @@ def _on_baselines(group: Sequence[_Row]) -> bool:
     drops = [row.boxes[1].centre[1] - row.boxes[0].centre[1] for row in wide]  # a page askew or curled has them too
     changes = sorted(abs(below - above) for above, below in pairwise(drops))
     return changes[3 * len(changes) // 4] <= BASELINE * median(row.boxes[0].height for row in wide)
+
+
+def _are_entries(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether columns are those of an index, or a contents' entries and their pages, numbered and rising."""
+    if all(_mostly(column, lambda line: is_indexed(line.text)) for column in columns):
+        return sum(map(len, columns)) >= FEWEST_INDEXED
+    if len(columns) != 2 or len(columns[0]) != len(columns[1]) or len(columns[0]) < FEWEST:
+        return False
+    pages = [int(line.text) for line in columns[1] if line.text.isdecimal() and len(line.text) < 5]
+    rises = len(pages) == len(columns[1]) and pages == sorted(pages)
+    return rises and _mostly(columns[0], lambda line: is_section(line.text))
 
 
 def _has_figures(columns: Sequence[Sequence[Line]]) -> bool:

@@ -28,6 +28,18 @@ SHORT = 120
 
 _INDEXED = re.compile(r"\D[,\s]\s?\d{1,4}[a-z]{0,2}(?:\s?[-–]\s?\d{1,4}[a-z]?)?\.?$")
 
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_]")
+
+
+def is_indexed(text: str) -> bool:
+    """Whether a line ends as an entry of an index does: in page numbers behind a comma or a space."""
+    return _INDEXED.search(text) is not None
+
+
+def is_section(text: str) -> bool:
+    """Whether a line opens with the number of a section."""
+    return _SECTION.match(text) is not None
+
 
 def find_entries(parts: Sequence[Paragraph | Element]) -> set[int]:
     """The ids of the paragraphs that are entries of contents or of an index."""
@@ -42,7 +54,7 @@ def find_entries(parts: Sequence[Paragraph | Element]) -> set[int]:
 
 def _indexed(run: Sequence[Paragraph]) -> set[int]:
     short = [part for part in run if part.marker is None and sum(len(line.text) for line in part.lines) < SHORT]
-    ended = [part for part in short if _INDEXED.search(part.lines[-1].text)]
+    ended = [part for part in short if is_indexed(part.lines[-1].text)]
     if len(ended) < max(FEWEST_INDEXED, INDEXED * len(run)) or len(short) < 0.9 * len(run):
         return set()
     size = median(part.size for part in ended)

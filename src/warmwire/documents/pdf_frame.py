@@ -74,6 +74,13 @@ class Frame:
             return self.top - y, self.right - x
         return x - self.left, self.top - y
 
+    @property
+    def matrix(self) -> Matrix:
+        """What `point` does, as a matrix."""
+        x, y = self.point(0.0, 0.0)
+        (a, b), (c, d) = self.point(1.0, 0.0), self.point(0.0, 1.0)
+        return float(round(a - x)), float(round(b - y)), float(round(c - x)), float(round(d - y)), x, y
+
     def user_space(self, x: float, y: float) -> tuple[float, float]:
         """The way back: a point of the frame in user space."""
         if self.rotation == 90:

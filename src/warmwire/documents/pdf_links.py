@@ -11,7 +11,7 @@ import numpy as np
 from warmwire.documents.links import Link, is_target
 from warmwire.documents.pdf_chars import Characters
 from warmwire.documents.pdf_frame import Frame
-from warmwire.documents.pdf_objects import clip
+from warmwire.documents.pdf_paths import clip
 
 MAX_LINKS: Final = 5000
 """Most links looked at on one page."""

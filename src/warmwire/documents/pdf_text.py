@@ -37,7 +37,7 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageTe
     turn = _turn(chars, frame)
     upright = frame.turned(turn)
     if turn:
-        drawn = walk(page, upright)
+        drawn = drawn.turned(turn, frame)
     dark = paint([*drawn.images, *drawn.fills], upright)
 
     def is_seen(style: Style, box: Box) -> bool:

@@ -31,7 +31,7 @@ test-llm: $(STAMPS)/dev
 	$(BIN)/python -m pytest -m llm
 
 quality: $(STAMPS)/dev
-	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/quality.py --cache out/sights --sensitivity
 
 bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/transfer.py

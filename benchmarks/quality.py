@@ -1,6 +1,6 @@
 """How well pages are read: documents with known truth through the way of `warmwire ocr`, scored, as a page of docs.
 
-    python benchmarks/quality.py [--corpus DIR] [--sets scans,hard] [--cache DIR] [--output docs/quality.md]
+    python benchmarks/quality.py [--corpus DIR] [--sets scans,hard] [--cache DIR [--sensitivity]] [--output FILE]
 
 The corpus (default ../shared, see `corpus`) holds sets of documents with their truth and the scorers. Documents go the
 way of the command, its private host included, one page at a time; `--cache` keeps what the models saw, for when only
@@ -24,6 +24,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.corpus import ROOT, SETS, SHARED, Set
+from benchmarks.sensitivity import measure
 from warmwire.client import Engine, Local
 from warmwire.documents.export import export
 from warmwire.documents.formats import Format
@@ -177,10 +178,12 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=SHARED)
     parser.add_argument("--sets", default=",".join(part.name for part in SETS))
     parser.add_argument("--cache", type=Path, help="keep what the models saw in this folder")
-    parser.add_argument("--sensitivity", type=Path, help="a page of benchmarks/sensitivity.py, to be appended")
+    parser.add_argument("--sensitivity", action="store_true", help="move every constant as well; needs --cache")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "quality.md")
     arguments = parser.parse_args()
     wanted = [part for part in SETS if part.name in arguments.sets.split(",")]
+    if arguments.sensitivity and arguments.cache is None:
+        parser.error("--sensitivity needs --cache")
     for part in wanted:
         if not (arguments.corpus / part.folder).is_dir():
             parser.error(f"{arguments.corpus / part.folder} does not exist")
@@ -190,7 +193,7 @@ def main() -> int:
             output = Path(folder) / part.name
             output.mkdir()
             results[part] = read_set(part, arguments.corpus, output, reader)
-    sensitivity = arguments.sensitivity.read_text("utf-8") if arguments.sensitivity else ""
+    sensitivity = measure(wanted, arguments.corpus, arguments.cache) if arguments.sensitivity else ""
     arguments.output.write_text(page_of(results, arguments.cache is None, sensitivity), "utf-8")
     print(f"written to {arguments.output}", file=sys.stderr)
     return 1 if any(result.troubles for result in results.values()) else 0

@@ -266,6 +266,19 @@ def page_of(rows: list[tuple[Constant, dict[str, float], list[dict[str, float]]]
     )
 
 
+def measure(parts: list[Set], corpus: Path, cache: Path, only: str = "", jobs: int = 2) -> str:
+    """Move every constant whose name has `only` in it, in `jobs` processes; the outcome as Markdown."""
+    rows = []
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(jobs, _start, (corpus, cache, parts)) as pool:
+        wanted = [constant for constant in constants() if only in constant.name]
+        for constant, base, moved in pool.imap_unordered(_move, wanted):
+            rows.append((constant, base, moved))
+            loss = min(after[name] - base[name] for after in moved for name in base)
+            print(f"{constant.name:50} {constant.value:8g} {loss:+.4f}", file=sys.stderr, flush=True)
+    return page_of(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Move every constant of the layout by a tenth and score again.")
     parser.add_argument("--cache", type=Path, required=True)
@@ -276,15 +289,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     parts = [part for part in SETS if part.name in arguments.sets.split(",")]
-    wanted = [constant for constant in constants() if arguments.only in constant.name]
-    rows = []
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(arguments.jobs, _start, (arguments.corpus, arguments.cache, parts)) as pool:
-        for constant, base, moved in pool.imap_unordered(_move, wanted):
-            rows.append((constant, base, moved))
-            loss = min(after[name] - base[name] for after in moved for name in base)
-            print(f"{constant.name:50} {constant.value:8g} {loss:+.4f}", file=sys.stderr, flush=True)
-    page = page_of(rows)
+    page = measure(parts, arguments.corpus, arguments.cache, arguments.only, arguments.jobs)
     if arguments.output:
         arguments.output.write_text(page, "utf-8")
     print(page)

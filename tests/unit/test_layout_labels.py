@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.layout_support import HEIGHT, WIDTH, grid, line
-from warmwire.layout.labels import entries
+from warmwire.layout.labels import entries, head_rows
 from warmwire.layout.page import Box, Kind, Line
 from warmwire.layout.structure import structure
 
@@ -52,3 +52,24 @@ def test_labels_of_several_lines_in_tables_with_rules_and_without() -> None:
     for drawn in ([], rules):
         table = next(one for one in structure(page, WIDTH, HEIGHT, rules=drawn) if one.kind is Kind.TABLE)
         assert grid(table) == ENTRIES
+
+
+def test_a_head_of_several_lines_is_one_row() -> None:
+    head = [
+        _row(100, "", "Number of", "Share of"),
+        _row(112, "Region", "people", "women"),
+        _row(124, "", "2006", "(%)"),
+    ]
+    body = [
+        _row(140 + 16 * i, text, f"1 10{i}", f"5{i}.1") for i, text in enumerate(("North", "South", "East", "West"))
+    ]
+    table = next(
+        one for one in structure([one for row in head + body for one in row], WIDTH, HEIGHT) if one.kind is Kind.TABLE
+    )
+    assert grid(table)[:2] == [["Region", "Number of people 2006", "Share of women (%)"], ["North", "1 100", "50.1"]]
+
+
+def test_a_head_over_several_columns_is_a_row_of_its_own() -> None:
+    over = [line(255, 100, "Number and share, both")]
+    rows = [over, _row(112, "Region", "people", "women"), _row(124, "North", "11", "12")]
+    assert head_rows(rows, STRIPS) == 1

@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 from statistics import median
 
 from warmwire.layout.entries import FEWEST, FEWEST_INDEXED, is_indexed, is_section
-from warmwire.layout.labels import entries
+from warmwire.layout.labels import entries, head_rows
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
@@ -343,9 +343,11 @@ def _mostly(column: Sequence[Line], test: Callable[[Line], bool], share: float =
 
 
 def _merge_labels(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
-    """Join the rows that labels of several lines are spread over."""
+    """Join the lines of a head, and the rows that labels of several lines are spread over."""
     rows = [[line for cell in row.cells for line in cell] for row in group]
-    return [_Row([cell for i in entry for cell in group[i].cells]) for entry in entries(rows, edges)]
+    depth = head_rows(rows, edges)
+    parts = [list(range(depth)), *([i + depth for i in entry] for entry in entries(rows[depth:], edges))]
+    return [_Row([cell for i in part for cell in group[i].cells]) for part in parts]
 
 
 def _merge_wrapped(group: list[_Row], edges: Sequence[tuple[float, float]], size: float) -> list[_Row]:

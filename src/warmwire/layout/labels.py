@@ -1,8 +1,11 @@
-"""Entries of a table whose labels take several lines.
+"""Entries of a table whose labels, or heads whose words, take several lines.
 
 Reports set a label over two or three lines and its figures beside the middle or the last of them. The label's lines
 stand closer than rows do: lines of the first column that follow each other at less than the table's own step, with
 figures beside one of them or between two, are one entry. Where rows stand no wider apart than lines, nothing tells.
+
+Heads are set over several lines too, each in its column, with the label's own head in one of the lines at most. A head
+over several columns is a row of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.page import Line
-from warmwire.layout.rows import size_of
+from warmwire.layout.rows import is_period, is_value, size_of
 from warmwire.layout.strips import Strip, columns_of
 
 LEADING = 1.4
@@ -41,6 +44,26 @@ def entries(rows: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> list[lis
             found.append([i])
     joined = {block[0]: block[-1] for block in found if _is_entry(block, figures)}
     return _spread(len(rows), joined)
+
+
+def head_rows(rows: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> int:
+    """How many of `rows`, from the top, are the lines of one head: 1 where nothing tells that there are more."""
+    depth = next((i for i, row in enumerate(rows) if _has_figures(row, strips)), 0)
+    if not 1 < depth <= MOST:
+        return 1
+    head = rows[:depth]
+    spans = [columns_of(line.box, strips) for row in head for line in row]
+    labelled = sum(any(columns_of(line.box, strips)[0] == 0 for line in row) for row in head)
+    steps = [_middle(below) - _middle(above) for above, below in pairwise(head)]
+    size = min(size_of(line) for row in head for line in row)
+    one = labelled <= 1 and all(first == last for first, last in spans) and max(steps) < LEADING * size
+    return depth if one else 1
+
+
+def _has_figures(row: Sequence[Line], strips: Sequence[Strip]) -> bool:
+    """Whether half of a row, its label apart, is figures; years may be heads."""
+    cells = [line.text for line in row if columns_of(line.box, strips)[0] > 0]
+    return bool(cells) and 2 * sum(is_value(text) and not is_period(text) for text in cells) >= len(cells)
 
 
 def _chained(labelled: Sequence[int], firsts: Sequence[Sequence[Line]], limit: float) -> list[tuple[int, bool]]:

@@ -73,3 +73,20 @@ def test_a_head_over_several_columns_is_a_row_of_its_own() -> None:
     over = [line(255, 100, "Number and share, both")]
     rows = [over, _row(112, "Region", "people", "women"), _row(124, "North", "11", "12")]
     assert head_rows(rows, STRIPS) == 1
+
+
+def test_heads_over_several_columns_without_rules_span_them() -> None:
+    xs = (250, 330, 410, 490)
+    page = [line(50, 60, "Nothing of this is in the table, which begins with the heads of two years below it.")]
+    page += [line(290, 100, "2005"), line(450, 100, "2006")]
+    for i, name in enumerate(("", "Belgium", "Denmark", "Finland", "Sweden")):
+        cells = ("Men", "Women", "Men", "Women") if i == 0 else ("49.1", "50.3", "60.2", "61.2")
+        page += [line(50, 113 + 13 * i, name)] if name else []
+        page += [line(x, 113 + 13 * i, text) for x, text in zip(xs, cells, strict=True)]
+    table = next(one for one in structure(page, WIDTH, HEIGHT) if one.kind is Kind.TABLE).table
+    assert table is not None
+    heads = [(cell.text, cell.row, cell.column, cell.colspan) for cell in table.cells if cell.header and cell.text]
+    assert heads == [
+        ("2005", 0, 1, 2), ("2006", 0, 3, 2),
+        ("Men", 1, 1, 1), ("Women", 1, 2, 1), ("Men", 1, 3, 1), ("Women", 1, 4, 1),
+    ]  # fmt: skip

@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 from statistics import median
 
 from warmwire.layout.entries import FEWEST, FEWEST_INDEXED, is_indexed, is_section
-from warmwire.layout.labels import entries, head_rows
+from warmwire.layout.labels import entries, head_rows, spans_over
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
@@ -73,11 +73,15 @@ def aligned_tables(
 def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: Sequence[Box]) -> Iterator[Found]:
     rows = [_row(row, size) for row in rows_of(lines)]
     for group in _groups(rows, size, obstacles):
-        for alike in _alike(group, size):
+        over = _over(group, size)
+        parts = _alike(group[len(over) :], size)
+        for alike in parts:
             edges = _column_edges(alike, size)
             part = _without_crossings(alike, edges)
             if len(part) >= 2 and _is_table(part, edges, seen):
-                yield _build(_merge_wrapped(_merge_labels(part, edges), edges, size), edges)
+                is_under = alike is parts[0] and part[0] is alike[0] and _stands_over(over, edges, size)
+                over = over if is_under else []
+                yield _build(_merge_wrapped(_merge_labels(part, edges), edges, size), edges, over, size)
 
 
 def _row(runs: Sequence[Line], size: float) -> _Row:
@@ -88,6 +92,18 @@ def _row(runs: Sequence[Line], size: float) -> _Row:
         else:
             cells.append([run])
     return _Row(cells)
+
+
+def _over(group: Sequence[_Row], size: float) -> list[_Row]:
+    """The first row where its heads stand over several columns each of the rows below: it says nothing of these."""
+    rest = group[1:]
+    if _wide(rest) < 2 or len(group[0].cells) >= len(rest[0].cells):
+        return []
+    return [group[0]] if _stands_over(group[:1], _column_edges(rest, size), size) else []
+
+
+def _stands_over(over: Sequence[_Row], edges: Sequence[tuple[float, float]], size: float) -> bool:
+    return all(spans_over([join_runs(cell) for cell in row.cells], edges, size) for row in over)
 
 
 def _groups(rows: Sequence[_Row], size: float, obstacles: Sequence[Box]) -> list[list[_Row]]:
@@ -366,10 +382,16 @@ def _merge_wrapped(group: list[_Row], edges: Sequence[tuple[float, float]], size
     return merged
 
 
-def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> Found:
+def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]], over: Sequence[_Row], size: float) -> Found:
+    """The table of rows and of the row, if any, that stands over them."""
     slots: list[Slot] = []
     count = len(edges) + 1
-    for r, row in enumerate(group):
+    for row in over:
+        heads = spans_over([join_runs(cell) for cell in row.cells], edges, size)
+        slots += [Slot(0, a, 1, b - a + 1, list(cell)) for (a, b), cell in zip(heads, row.cells, strict=True)]
+        covered = {c for a, b in heads for c in range(a, b + 1)}
+        slots += [Slot(0, c, 1, 1, []) for c in range(count) if c not in covered]
+    for r, row in enumerate(group, len(over)):
         spans = [(columns_of(box, edges), cell) for cell, box in zip(row.cells, row.boxes, strict=True)]
         taken: dict[int, Slot] = {}
         for (first, last), cell in spans:
@@ -382,4 +404,5 @@ def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> Found
             taken.update(dict.fromkeys(range(first, last + 1), slot))
         missing = [Slot(r, c, 1, 1, []) for c in range(count) if c not in taken]
         slots += [*{id(slot): slot for slot in taken.values()}.values(), *missing]
-    return build(slots, len(group), count, bounds(row.box for row in group))
+    rows = [*over, *group]
+    return build(slots, len(rows), count, bounds(row.box for row in rows), headers=2 if over else None)

@@ -300,3 +300,12 @@ def test_a_scan_is_read_the_same_here_and_through_a_host(sockets: Path, tmp_path
         assert again.stdout.decode() in text
     finally:
         stop(host)
+
+
+def test_a_form_of_a_kind_that_pdfium_does_not_know_is_read_without_its_complaint(tmp_path: Path) -> None:
+    plain, catalog = (DATA / "digital.pdf").read_bytes(), b"<</Type/Catalog/Pages 2 0 R"
+    file = tmp_path / "xfa.pdf"
+    file.write_bytes(plain.replace(catalog, catalog + b"/AcroForm<</XFA(<xdp/>)/Fields[]>>", 1))
+    done = run("ocr", str(file))
+    assert done.returncode == 0
+    assert all(line.startswith("warmwire: ") for line in done.stderr.decode().splitlines())

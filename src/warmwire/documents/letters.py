@@ -58,7 +58,7 @@ def pairs(text: str) -> NDArray[np.float64]:
 
 
 def strangeness(counts: NDArray[np.float64]) -> float:
-    """Bits a pair, in the language that suits the text best. Languages measured 3.1 to 3.7, any letters 5 and more."""
+    """Bits a pair, in the language that suits the text best: few for text in one of them, many for any letters."""
     return float((_table() * counts).sum(axis=(1, 2)).min() / max(counts.sum(), 1.0))
 
 

@@ -6,6 +6,7 @@ everything it hands out is closed by hand, so that no finaliser calls it from el
 
 from __future__ import annotations
 
+import logging
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 LOCK: Final = threading.RLock()
 """Held around every call into pdfium."""
+
+logging.getLogger("pypdfium2").addHandler(logging.NullHandler())  # else what it logs of a form is printed
 
 
 class PdfSource:

@@ -34,7 +34,7 @@ _PLACED, _KNOWN, _WIDE = 0.6, 1.0, 4.0
 """Bits for a code's own ligature, for words that stand elsewhere too, against a font size of difference in width."""
 
 _WORST: Final = 5.4
-"""Bits a pair of words that are none; names with a ligature measured up to 5.0."""
+"""Bits a pair of words that are none; rare names come near to it."""
 
 _SHARE, _FEW = 0.03, 5
 """Share of a page's characters, and their number, over which unknown glyphs are more than its ligatures and quotes:

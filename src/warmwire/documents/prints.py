@@ -20,7 +20,7 @@ _CONTRAST: Final = 60
 """Shades between the lightest and the darkest tenth of a patch with ink on it."""
 
 _PAPER: Final = 0.45
-"""Share of an inked patch that is paper. Scans measured .5 to .8, photos .2 to .4."""
+"""Share of an inked patch that is paper: between what a page of print has and what a photo has, set by judgement."""
 
 _INKED: Final = 0.04
 """Share of the patches that has ink in a picture of print; a photo of sky and water has fewer."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from warmwire.layout.page import Box, Line
 
@@ -65,35 +66,46 @@ def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
     A row of a scan that lies a little askew drifts down the page by up to the height of its letters: what a line
     stands beside is told by its nearest neighbour in the row.
     """
-    rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: line.box.centre[1]):
-        steps = [(_step(line, row), row) for row in rows[-NEAR_ROWS:]]
-        step, row = min(reversed(steps), key=lambda pair: pair[0], default=(math.inf, []))
-        if step < SAME_ROW and not any(_overlap(line.box, one.box) > 0.3 for one in row):
-            row.append(line)
+    rows: list[list[_Place]] = []
+    for place in sorted(map(_place, lines), key=lambda place: place.middle):
+        steps = [(_step(place, row), row) for row in rows[: -NEAR_ROWS - 1 : -1]]
+        step, row = min(steps, key=lambda pair: pair[0], default=(math.inf, []))
+        if step < SAME_ROW and not any(_overlap(place.line.box, other.line.box) > 0.3 for other in row):
+            row.append(place)
         else:
-            rows.append([line])
-    for row in rows:
-        row.sort(key=lambda line: line.box.left)
-    return rows
+            rows.append([place])
+    return [[place.line for place in sorted(row, key=lambda place: place.left)] for row in rows]
 
 
-def _step(line: Line, row: Sequence[Line]) -> float:
-    """How far below its nearest neighbour in `row` a line stands, in their heights; infinite where another one of the
-    row is further up than a row may drift."""
-    if any(_drop(line, other) > MAX_DRIFT for other in row):
-        return math.inf
-    return _drop(line, min(row, key=lambda other: _gap(line.box, other.box)))
+class _Place(NamedTuple):
+    """Where a line stands. Its height is no less than its font asks for: a dash is as high as its font."""
+
+    line: Line
+    left: float
+    right: float
+    middle: float
+    height: float
 
 
-def _drop(one: Line, other: Line) -> float:
-    """The step between the middles of two lines, in units of the lower one's height: a dash is as high as its font."""
-    height = min(max(one.box.height, MARK_HEIGHT * one.size), max(other.box.height, MARK_HEIGHT * other.size))
-    return abs(one.box.centre[1] - other.box.centre[1]) / max(height, 1e-6)
+def _place(line: Line) -> _Place:
+    box = line.box
+    height = max(box.bottom - box.top, MARK_HEIGHT * line.size, 1e-6)
+    return _Place(line, box.left, box.right, (box.top + box.bottom) / 2, height)
 
 
-def _gap(one: Box, other: Box) -> float:
-    return max(one.left - other.right, other.left - one.right)
+def _step(place: _Place, row: Sequence[_Place]) -> float:
+    """How far below its nearest neighbour in `row` a line stands, in the lower one's heights; infinite where another
+    of the row is further up than a row may drift. The first of a row is the highest one: mostly it tells at once."""
+    _, left, right, middle, height = place
+    nearest, step = math.inf, math.inf
+    for _, other_left, other_right, other_middle, other_height in row:
+        drop = (middle - other_middle) / min(height, other_height)
+        if drop > MAX_DRIFT:
+            return math.inf
+        gap = max(left - other_right, other_left - right)
+        if gap < nearest:
+            nearest, step = gap, drop
+    return step
 
 
 def _overlap(one: Box, other: Box) -> float:

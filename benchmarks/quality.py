@@ -91,9 +91,10 @@ def page_of(results: dict[Set, Result], timed: bool, sensitivity: str) -> str:
         "# How well pages are read",
         "",
         "Written by `make quality` (`benchmarks/quality.py`). Rules and constants were set while looking at the",
-        "tuning sets; the judging sets were never looked at, only their figures. `strict` and `overall` weigh",
-        "the parts beside them (see the scorer): `cer` is the share of wrong letters, all else of what is right.",
-        "The replicas are real page geometry with invented words, judged by facts noted of each, digital and scanned.",
+        "tuning sets. Of the judging set the figures were seen, of single documents as well, and its pages were not",
+        "looked at for the layout. `strict` and `overall` weigh the parts beside them (see the scorer): `cer` is the",
+        "share of wrong letters, all else of what is right. The replicas are real page geometry with invented words,",
+        "judged by facts noted of each, digital and scanned.",
         "",
         *_summary(results, timed),
     ]

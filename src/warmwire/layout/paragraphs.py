@@ -21,7 +21,7 @@ from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of,
 
 _LEADER = ".·… "
 _FEWEST_DOTS = 4
-_LED = re.compile(r"(?<!\w)\w{1,7}$")
+_LED = re.compile(r"(?<![\w–-])(?:\w{1,7}|\w{1,3}[–-]\w{1,4})$")
 """What dots lead to at the end of a line of a table of contents."""
 
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}|[A-Z]-?\d{1,3}")

@@ -20,6 +20,7 @@ from warmwire.layout.gaps import split_rows
 from warmwire.layout.grids import grid_tables
 from warmwire.layout.guard import Guard
 from warmwire.layout.hyphens import Vocabulary, join_lines
+from warmwire.layout.leaders import with_leaders
 from warmwire.layout.looks import dress
 from warmwire.layout.neighbours import neighbour_lines
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
@@ -69,7 +70,8 @@ def structure(
     size = body_size(level_lines(lines)[0])
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
-    whole = flow
+    rest = flow
+    flow = whole = guard.run("contents", lambda: with_leaders(rest, size), lambda: rest)
     flow = guard.run("cells in lines", lambda: split_rows(whole), lambda: whole)
     banded: list[Found] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in banded for line in table.used])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
@@ -50,7 +51,20 @@ def test_a_page_with_text_needs_no_model() -> None:
     ("arguments", "status", "words"),
     [
         (["nowhere.pdf"], 1, "nowhere.pdf: no such file"),
-        (["."], 1, ". is a directory"),
+        (["no*.pdf"], 1, "no*.pdf: no document matches"),
+        (
+            ["https://example.org/x.pdf"],
+            1,
+            "nothing is fetched; download it first: curl -LO 'https://example.org/x.pdf'",
+        ),
+        (["data:application/pdf;base64,!"], 1, "the data: URL is not valid base64"),
+        (["file://elsewhere/x.pdf"], 1, "is on another machine"),
+        (
+            ["digital.pdf", "out.md"],
+            2,
+            "if the result is to go there, put -o before it: -o out.md",
+        ),
+        (["digital.pdf", "frames.pdf", "-o", "x.md"], 2, "x.md is one file's name, but there are several"),
         ([""], 1, "a file name is empty"),
         (["make.py"], 1, "make.py: not a PDF, PNG"),
         (["encrypted.pdf"], 1, "--password"),
@@ -113,14 +127,32 @@ def test_figures_go_to_a_folder_and_are_linked(tmp_path: Path) -> None:
     assert all(f"](i/{figure})" in (tmp_path / "x.md").read_text() for figure in figures)
 
 
-def test_inputs_of_one_stem_keep_apart(tmp_path: Path) -> None:
-    for folder in "ab":
-        (tmp_path / folder).mkdir()
+def test_a_folder_becomes_a_tree_of_results(tmp_path: Path) -> None:
     data = (DATA / "digital.pdf").read_bytes()
-    (tmp_path / "x.pdf").write_bytes(data)
-    (tmp_path / "x.PDF").write_bytes(data)
-    assert run("ocr", "x.pdf", "x.PDF", "-o", "out", cwd=tmp_path).returncode == 0
-    assert sorted(os.listdir(tmp_path / "out")) == ["x.PDF.md", "x.pdf.md"]
+    for name in ("in/x.pdf", "in/a/x.pdf", "in/a/x.PDF", "in/old/y.pdf", "in/.hidden/z.pdf", "in/out/was.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "in" / "notes.txt").write_text("no document")
+    done = run("ocr", "in", "-o", "in/out", "--exclude", "old", "-f", "text", cwd=tmp_path)
+    assert done.returncode == 0
+    found = sorted(str(path.relative_to(tmp_path / "in" / "out")) for path in (tmp_path / "in" / "out").rglob("*.txt"))
+    assert found == ["a/x.PDF.txt", "a/x.pdf.txt", "x.txt"]
+
+
+def test_inputs_are_checked_before_the_first_page_is_read(tmp_path: Path) -> None:
+    done = run("ocr", "digital.pdf", "encrypted.pdf", "nowhere.pdf", "frames.pdf", "-o", tmp_path / "out")
+    assert done.returncode == 1
+    said = done.stderr.decode().splitlines()
+    assert "encrypted.pdf: the PDF is encrypted" in said[0]
+    assert "nowhere.pdf: no such file" in said[1]
+    assert sorted(os.listdir(tmp_path / "out")) == ["digital.md", "frames.md"]
+
+
+def test_urls_of_this_machine_are_inputs() -> None:
+    one = run("ocr", "digital.pdf").stdout
+    assert run("ocr", (DATA / "digital.pdf").as_uri()).stdout == one
+    data = base64.b64encode((DATA / "digital.pdf").read_bytes()).decode()
+    assert run("ocr", f"data:application/pdf;base64,{data}").stdout == one
 
 
 def test_standard_input_and_output() -> None:

@@ -24,6 +24,7 @@ from warmwire.cli.ocr_targets import Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
 from warmwire.documents import read as read_module
 from warmwire.documents.formats import Format
+from warmwire.documents.inputs import Input
 from warmwire.documents.read import Options, Reader
 from warmwire.documents.record import PageRecord, Reading, Status
 from warmwire.documents.source import Image, open_source
@@ -112,8 +113,9 @@ def test_lines_that_could_not_be_read_are_news_and_most_of_them_a_failure(
 ) -> None:
     file = str(DATA / "routes.pdf")
     with contextlib.closing(Reader(lambda: Partly(lines, unread))) as reader:
-        job = Job(reader, Targets([file], str(tmp_path / "out.md"), [Format.MD]), pages="2")
-        assert job.read(file) is well
+        one = Input.of(file)
+        job = Job(reader, Targets([one], str(tmp_path / "out.md"), [Format.MD]), pages="2")
+        assert job.read(one) is well
     said = capsys.readouterr().err
     assert news in said
     assert ("script" in said) is bool(news)
@@ -172,8 +174,9 @@ def test_one_file_that_breaks_something_costs_that_file(
     files = [str(tmp_path / name) for name in ("bad.pdf", "good.pdf")]
     for file in files:
         Path(file).write_bytes((DATA / "digital.pdf").read_bytes())
-    job = Job(Reader(Busy), Targets(files, str(tmp_path / "out"), [Format.MD]))
-    assert [job.read(file) for file in files] == [False, True]
+    inputs = [Input.of(file) for file in files]
+    job = Job(Reader(Busy), Targets(inputs, str(tmp_path / "out"), [Format.MD]))
+    assert [job.read(one) for one in inputs] == [False, True]
     assert os.listdir(tmp_path / "out") == ["good.md"]
     assert f"{files[0]}: unexpected IndexError: list index out of range (--debug" in capsys.readouterr().err
 
@@ -202,8 +205,9 @@ def test_the_pages_of_all_files_are_one_queue(tmp_path: Path, capsys: pytest.Cap
         Path(file).write_bytes((DATA / "routes.pdf").read_bytes())
     files.insert(1, str(tmp_path / "none.pdf"))
     with contextlib.closing(Reader(lambda: Together(both), Options(dpi=36), jobs=2)) as reader:
-        job = Job(reader, Targets(files, str(tmp_path / "out"), [Format.MD]), pages="2")
-        assert job.read_all(files) == [True, False, True, True, True]
+        inputs = [Input.of(file) for file in files]
+        job = Job(reader, Targets(inputs, str(tmp_path / "out"), [Format.MD]), pages="2")
+        assert job.read_all(inputs) == [True, False, True, True, True]
     assert sorted(os.listdir(tmp_path / "out")) == ["a.md", "b.md", "c.md", "d.md"]
     assert "none.pdf: no such file" in capsys.readouterr().err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +18,19 @@ _STDOUT = "-"
 
 def ocr(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="PDF, PNG, JPEG, TIFF or WebP files; - is standard input.")
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="PDF and picture files, folders of them, patterns or file: and data: URLs; - is standard input.",
+        ),
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="File to write, or a directory for many; - is stdout.")
     ] = _STDOUT,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Leave out files whose name, path or folder matches; may be repeated."),
+    ] = None,
     format: Annotated[
         str,
         typer.Option(
@@ -98,9 +107,10 @@ def ocr(
     Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
     exit status is then 1 and the last lines name it.
     """
-    from warmwire.cli.ocr_run import Job
+    from warmwire.cli.ocr_run import Job, say
     from warmwire.cli.ocr_targets import Targets, formats_wanted
     from warmwire.client import UsageError
+    from warmwire.documents.inputs import gather
     from warmwire.documents.pages import select_pages
     from warmwire.documents.parts import require_parts
     from warmwire.documents.read import Options, Reader
@@ -112,7 +122,10 @@ def ocr(
     if files.count(_STDOUT) > 1:
         raise UsageError("standard input (-) can be read once only")
     select_pages(pages, 1)
-    targets = Targets(files, output, formats_wanted(format, output, several=len(files) > 1), images)
+    apart = [Path(folder) for folder in (output, images) if folder and folder != _STDOUT]
+    inputs, problems = gather(files, exclude=exclude or (), apart=apart, once=output != _STDOUT)
+    many = len(inputs) > 1 or len(files) > 1 or os.path.isdir(files[0])
+    targets = Targets(inputs, output, formats_wanted(format, output, several=many), images, many=many)
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
     if quality is not None and (socket is not None or model != "pages"):
@@ -123,8 +136,10 @@ def ocr(
     )
     try:
         job = Job(reader, targets, pages=pages, password=password, force=force)
-        results = [job.plan(file) for file in files] if dry_run else job.read_all(files)
+        for problem in problems:
+            say(problem)
+        results = [job.plan(one) for one in inputs] if dry_run else job.read_all(inputs)
     finally:
         reader.close()
         engines.close()
-    return 0 if all(results) else 1
+    return 0 if results and all(results) and not problems else 1

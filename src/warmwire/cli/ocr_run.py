@@ -10,7 +10,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 import typer
@@ -18,6 +17,7 @@ import typer
 from warmwire.cli.ocr_targets import Targets, print_out
 from warmwire.client import InputError, WarmwireError
 from warmwire.documents.formats import Format
+from warmwire.documents.inputs import Input, is_pipe
 from warmwire.documents.pages import select_pages
 from warmwire.documents.read import Reader, Task, settled
 from warmwire.documents.record import PageRecord, Reading, Status
@@ -25,7 +25,6 @@ from warmwire.documents.source import Source, open_source
 from warmwire.models.textstream import printable
 
 _LOG: Final = logging.getLogger(__name__)
-_STDIN: Final = "-"
 _LONGEST: Final = 1000
 """Most characters of one line of news."""
 
@@ -47,21 +46,25 @@ class Job:
         self._password = password
         self._force = force
 
-    def read(self, file: str) -> bool:
+    def read(self, one: Input) -> bool:
         """Read a file and write its result."""
-        return self.read_all([file])[0]
+        return self.read_all([one])[0]
 
-    def read_all(self, files: Sequence[str]) -> list[bool]:
-        """Read files and write their results, one after another; the pages of all of them are one queue."""
-        well = dict.fromkeys(range(len(files)), False)
+    def read_all(self, inputs: Sequence[Input]) -> list[bool]:
+        """Read files and write their results, one after another; the pages of all of them are one queue.
+
+        Where there are several, all are opened once before: what is wrong with one is better known now than in hours.
+        """
+        well = dict.fromkeys(range(len(inputs)), False)
+        files = [(place, one) for place, one in enumerate(inputs) if len(inputs) < 2 or self._check(one)]
         opened: deque[tuple[int, Source]] = deque()
         with _Progress() as progress, contextlib.ExitStack() as sources:
 
             def tasks() -> Iterator[Task | None]:
-                for place, file in enumerate(files):
-                    if _may_wait(file):
+                for place, one in files:
+                    if is_pipe(one.path):
                         yield None
-                    source, numbers = self._open(file)
+                    source, numbers = self._open(one)
                     if source is None:
                         continue
                     sources.callback(source.close)
@@ -74,15 +77,14 @@ class Job:
                     progress.stop()
                     place, source = opened.popleft()
                     with _survived(source.name):
-                        self._targets.write(files[place], settled(reading), source, force=self._force)
+                        self._targets.write(inputs[place], settled(reading), source, force=self._force)
                         well[place] = _report(reading)
                     source.close()
         return list(well.values())
 
-    def plan(self, file: str) -> bool:
+    def plan(self, one: Input) -> bool:
         """Print where each page of a file would go."""
-
-        source, numbers = self._open(file)
+        source, numbers = self._open(one)
         well = False
         if source is not None:
             with contextlib.closing(source), _survived(source.name):
@@ -99,23 +101,24 @@ class Job:
         print_out(f"{text}\n".encode(errors="replace"))
         return all(record.status is Status.OK for record in records)
 
-    def _open(self, file: str) -> tuple[Source | None, Sequence[int]]:
+    def _check(self, one: Input) -> bool:
+        """Whether a file can be opened and has pages that are asked for; what is not so has been said."""
+        if is_pipe(one.path):
+            return True
+        source, _ = self._open(one)
+        if source is not None:
+            source.close()
+        return source is not None
+
+    def _open(self, one: Input) -> tuple[Source | None, Sequence[int]]:
         """A file and which of its pages are asked for; None, once that is said, where there are none."""
-        with _survived(file):
-            source = open_source(file, self._password)
+        with _survived(one.path):
+            source = open_source(one.path, self._password)
             if numbers := select_pages(self._pages, len(source)):
                 return source, numbers
             say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
             source.close()
         return None, ()
-
-
-def _may_wait(file: str) -> bool:
-    """Whether a file is filled by somebody who may take their time."""
-    try:
-        return file == _STDIN or Path(file).is_fifo()
-    except OSError:  # opening it says what is wrong
-        return False
 
 
 @contextmanager

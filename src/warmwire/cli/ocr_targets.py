@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ import typer
 
 from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.formats import BINARY, JOINED, SUFFIX, Format, format_of, without_suffix
+from warmwire.documents.inputs import STDIN, Input
 from warmwire.documents.output.save import linked_figures, render, write_file
 from warmwire.documents.record import Reading
 from warmwire.documents.source import Source
@@ -40,60 +41,73 @@ def formats_wanted(spec: str, output: str, *, several: bool) -> list[Format]:
 class Targets:
     """Where each file's results go.
 
-    Raises UsageError for an output that cannot hold what is asked for: an existing file for several results, an
-    input of the same call, several results of a kind that cannot follow each other on stdout.
+    `many` says that there may be several, though just one was found. Raises UsageError for an output that cannot hold
+    what is asked for: an existing file for several results, an input of the same call, several results of a kind that
+    cannot follow each other on stdout.
     """
 
-    def __init__(self, files: Sequence[str], output: str, forms: Sequence[Format], images: Path | None = None) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Input],
+        output: str,
+        forms: Sequence[Format],
+        images: Path | None = None,
+        *,
+        many: bool = False,
+    ) -> None:
         self.forms = list(forms)
         self._images = images
-        self._stems = _names(files) if images is not None else {}
         self._between = b""
-        self._paths: dict[str, Path | None] = dict.fromkeys(files)
+        self._paths: dict[Input, Path | None] = dict.fromkeys(inputs)
+        many = many or len(inputs) > 1
         if output == STDOUT:
-            self._check_stdout(files)
+            self._check_stdout(many)
             return
         try:
-            self._place(files, output)
+            self._place(inputs, output, many)
         except OSError as error:
             raise InputError(f"{output}: cannot be written ({error.strerror or error})") from None
 
-    def _check_stdout(self, files: Sequence[str]) -> None:
+    def _check_stdout(self, many: bool) -> None:
         if len(self.forms) > 1:
             raise UsageError(f"{' and '.join(self.forms)} cannot share stdout; give a file or a directory with -o")
         (form,) = self.forms
-        if len(files) > 1 and form not in JOINED:
+        if many and form not in JOINED:
             raise UsageError(f"several files as {form} cannot share stdout; give a directory with -o")
         if form in BINARY and sys.stdout.isatty():
             raise UsageError(f"{form} is not for a terminal; give a file with -o")
 
-    def _place(self, files: Sequence[str], output: str) -> None:
-        """Find each file's path: of its result, or where there are several, of what their suffixes are put to."""
+    def _place(self, inputs: Sequence[Input], output: str, many: bool) -> None:
+        """Find each input's path: of its result, or where there are several, of what their suffixes are put to."""
         out = Path(output)
-        if len(files) == 1 and not out.is_dir() and not output.endswith(os.sep):
-            self._paths = {files[0]: out}
-        else:
+        if many or out.is_dir() or output.endswith(os.sep):
             if out.exists() and not out.is_dir():
-                raise UsageError(f"{output} is a file; the results of {len(files)} files need a directory")
+                raise UsageError(f"{output} is a file; the results of several files need a directory")
+            if not out.exists() and not output.endswith(os.sep) and out.suffix.lower() in SUFFIX.values():
+                raise UsageError(f"{output} is one file's name, but there are several to write; give -o {out.stem}/")
             suffix = SUFFIX[self.forms[0]]
-            self._paths = {file: out / (name + suffix) for file, name in _names(files).items()}
+            for one in inputs:
+                self._paths[one] = out / one.place.with_name(one.place.name + suffix)
+        else:
+            self._paths = dict.fromkeys(inputs, out)
+        given = {(found.st_dev, found.st_ino) for one in inputs if (found := _stat(one.path)) is not None}
         for path in (self._path(path, form) for path in self._paths.values() if path for form in self.forms):
-            if any(file != STDOUT and _same(path, file) for file in files):
+            if (found := _stat(str(path))) is not None and (found.st_dev, found.st_ino) in given:
                 raise UsageError(f"{path} is an input; writing the result there would destroy it")
 
     def _path(self, path: Path, form: Format) -> Path:
         """One result's path: what was asked for, with the suffix of its format where there are several."""
         return path if len(self.forms) == 1 else _with_suffix(path, SUFFIX[form])
 
-    def write(self, file: str, reading: Reading, source: Source, *, force: bool = False) -> list[Path]:
+    def write(self, one: Input, reading: Reading, source: Source, *, force: bool = False) -> list[Path]:
         """Write a file's results: to stdout, or to new files that take their names when they are whole; returns these.
 
         Nothing is written for a format that has nothing to say. Raises InputError.
         """
         written = []
-        path = self._paths[file]
+        path = self._paths[one]
         base = path.parent if path is not None else Path()
-        figures = linked_figures(reading, source, self._images, self._stems.get(file, ""), base)
+        figures = linked_figures(reading, source, self._images, "-".join(one.place.parts), base)
         for form in self.forms:
             parts = render(reading, form, source, force=force, figures=figures)
             for suffix, data in parts.items():
@@ -122,18 +136,10 @@ def _with_suffix(path: Path, suffix: str) -> Path:
     return path.with_name(without_suffix(path.name) + suffix)
 
 
-def _names(files: Sequence[str]) -> dict[str, str]:
-    """A file name for each input's results: its stem, or its whole name where two inputs share one."""
-    stems = {file: "stdin" if file == STDOUT else Path(file).stem for file in files}
-    often = Counter(stems.values())
-    names = {file: stem if often[stem] == 1 else Path(file).name for file, stem in stems.items()}
-    if len(set(names.values())) < len(names):
-        raise UsageError("two inputs have the same name, so their results would too; read them in two calls")
-    return names
-
-
-def _same(path: Path, file: str) -> bool:
+def _stat(path: str) -> os.stat_result | None:
+    """What the system says of a file, None where it is none or nobody can know."""
     try:
-        return path.samefile(file)
-    except OSError:
-        return False
+        found = None if path == STDIN else os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found if found is not None and stat.S_ISREG(found.st_mode) else None

@@ -13,6 +13,7 @@ from warmwire.client import InputError, UsageError, decode_picture, fit_scale
 from warmwire.documents.images import ImagePage
 from warmwire.documents.outline import Bookmark
 from warmwire.documents.source import MAX_PIPED, Image, Source, open_bytes, open_source
+from warmwire.documents.urls import scheme_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage
@@ -52,7 +53,8 @@ def opener(given: Given, password: str = "") -> Callable[[], Source]:
 def name_of(given: Given) -> str:
     """What a document is called before it is opened."""
     if isinstance(given, (str, os.PathLike)):
-        return os.fspath(given)
+        path = os.fspath(given)
+        return "data" if scheme_of(path) == "data" else path
     name = getattr(given, "name", None) or getattr(given, "filename", None)
     return name if isinstance(name, str) else _UNNAMED
 

@@ -8,25 +8,27 @@ from pathlib import Path
 from typing import Final
 
 from warmwire.client import InputError, PictureFile
+from warmwire.documents.foreign import is_heic, no_document
 from warmwire.documents.outline import Bookmark
 from warmwire.documents.source import Image, PageText
 from warmwire.layout.page import Box
 
-_FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP")
+_FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 
 
 class ImageSource:
-    """A PNG, JPEG or WebP file of one page, or a TIFF file of one or more."""
+    """A picture file: PNG, JPEG and BMP have one page, TIFF, GIF, WebP and HEIC one or more. `head` is its start."""
 
-    def __init__(self, name: str, data: Path | bytes) -> None:
+    def __init__(self, name: str, data: Path | bytes, head: bytes = b"") -> None:
         from PIL import UnidentifiedImageError
 
         self._name = name
         self._data = data
+        formats = (*_FORMATS, _heif(name)) if is_heic(head) else _FORMATS
         try:
-            self._file = PictureFile(data, _FORMATS)
+            self._file = PictureFile(data, formats)
         except UnidentifiedImageError:
-            raise InputError(f"{name}: not a PDF, PNG, JPEG, TIFF or WebP file") from None
+            raise InputError(f"{name}: {no_document(head)}") from None
         except Exception as error:  # see PictureFile
             raise InputError(f"{name}: the picture cannot be read ({error})") from None
 
@@ -57,6 +59,16 @@ class ImageSource:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _heif(name: str) -> str:
+    """Let Pillow know HEIC photos; returns its name for them. Raises InputError where their decoder is missing."""
+    try:
+        from pi_heif import register_heif_opener
+    except ImportError:
+        raise InputError(f"{name}: a HEIC photo, which needs one more package: pip install 'warmwire[heic]'") from None
+    register_heif_opener()
+    return "HEIF"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from warmwire.client import InputError
 from warmwire.documents.links import Link
 from warmwire.documents.outline import Bookmark
+from warmwire.documents.urls import data_of, file_path, refuse, scheme_of
 from warmwire.layout.page import Box, Line
 
 Image = NDArray[np.uint8]
@@ -95,7 +96,8 @@ class Source(Protocol):
 
 
 def open_source(path: str, password: str = "") -> Source:
-    """Open a document; "-" is standard input. The kind is told from the bytes, never from the name.
+    """Open a document: a path, a `file:` or `data:` URL, or "-" for standard input. The kind is told from the bytes,
+    never from the name.
 
     Raises:
         InputError: there is no such file, it is no document of a known kind, or the password is wrong.
@@ -103,6 +105,13 @@ def open_source(path: str, password: str = "") -> Source:
     if path == "-":
         data = _read_all(sys.stdin.buffer, "standard input")
         return open_bytes("stdin", data, password)
+    match scheme_of(path):
+        case "file":
+            path = file_path(path)
+        case "data":
+            return open_bytes("data", data_of(path), password)
+        case scheme if scheme:
+            raise refuse(path)
     if not path:  # which would be the current directory
         raise InputError("a file name is empty; give a file")
     file = Path(path)
@@ -118,8 +127,8 @@ def open_source(path: str, password: str = "") -> Source:
             head = stream.read(1024)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (OSError, ValueError) as error:  # ValueError: no path has a null in it
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
     return _open(path, file, head, password)
 
 
@@ -145,4 +154,4 @@ def _open(name: str, data: Path | bytes, head: bytes, password: str) -> Source:
         return PdfSource(name, data, password)
     from warmwire.documents.images import ImageSource
 
-    return ImageSource(name, data)
+    return ImageSource(name, data, head)

@@ -25,6 +25,9 @@ _FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 _MAX_FILE: Final = 1 << 30
 """Most bytes of a picture file that a request may show."""
 
+_PAGED: Final = ("TIFF", "GIF", "WEBP", "HEIF")
+"""Pillow's names of formats whose frames are pages; a JPEG's or PNG's others are previews and effects."""
+
 _ORIENTATION: Final = 0x0112
 """EXIF's tag of how a picture is to be turned."""
 
@@ -71,8 +74,8 @@ def read_picture(stream: BinaryIO, name: str) -> Image:
 class PictureFile:
     """An open picture file; its pages are decoded one at a time, from any thread.
 
-    Pages are all frames of a TIFF but its previews, and the first frame of anything else. Every method raises what
-    Pillow raises: whatever the bytes make its parsing meet.
+    Pages are all frames of a TIFF but its previews, all of a GIF, WebP or HEIC, and the first of anything else. Every
+    method raises what Pillow raises: whatever the bytes make its parsing meet.
     """
 
     def __init__(self, data: Path | bytes, formats: tuple[str, ...]) -> None:
@@ -84,10 +87,13 @@ class PictureFile:
             self._frames = self._find_frames()
 
     def _find_frames(self) -> list[int]:
-        if self._picture.format != "TIFF":
+        if self._picture.format not in _PAGED:
             return [0]
         frames = []
-        for index in range(getattr(self._picture, "n_frames", 1)):
+        count = getattr(self._picture, "n_frames", 1)
+        if self._picture.format != "TIFF":
+            return list(range(count))
+        for index in range(count):
             self._picture.seek(index)
             kind = getattr(self._picture, "tag_v2", {}).get(_SUBFILE_TYPE, 0)
             if not (isinstance(kind, int) and kind & _REDUCED):

@@ -93,10 +93,12 @@ def _take_named(pages: Sequence[ReadPage]) -> None:
 
 
 def _keep_one_title(pages: Sequence[ReadPage]) -> None:
-    """A document has one title, before all headings; others are headings of the highest level."""
+    """A document has one title, before all headings; others are headings of the highest level, and so are all where
+    the pages name several of that level."""
+    named = [same_text(text) for page in pages for level, text in page.headings if level == 1]
     opened = False
     for element in (element for page in pages for element in page.elements):
-        if element.kind is Kind.TITLE and opened:
+        if element.kind is Kind.TITLE and (opened or (len(named) > 1 and same_text(element.text) in named)):
             element.kind, element.level = Kind.HEADING, 1
         opened = opened or element.kind in (Kind.TITLE, Kind.HEADING)
 

@@ -7,8 +7,9 @@ their link, and no text is ever changed for one.
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
@@ -38,7 +39,8 @@ def is_target(address: str) -> bool:
 
 
 def place_links(elements: Sequence[Element], links: Iterable[Link]) -> None:
-    """Give each link to the element it lies on and whose words it has."""
+    """Give each link to the element, or the cell of a table, it lies on and whose words it has."""
+    last: dict[int, int] = {}  # the cell of each table that had its last link
     for link in sorted(links, key=lambda link: (round(link.box.centre[1]), link.box.left)):
         pattern = _pattern(link.text)
         if pattern is None:
@@ -51,20 +53,43 @@ def place_links(elements: Sequence[Element], links: Iterable[Link]) -> None:
             if pattern.search(element.text):
                 element.links.append((link.text, link.target))
                 break
+            cells = element.table.cells if element.table is not None else []
+            start = last.get(id(element), 0)
+            for at in (*range(start, len(cells)), *range(start)):  # the same words may stand in several
+                if pattern.search(cells[at].text):
+                    cells[at].links.append((link.text, link.target))
+                    last[id(element)] = at
+                    break
+            else:
+                continue
+            break
 
 
 def add_links(markdown: str, links: Iterable[tuple[str, str]]) -> str:
     """Escaped text of Markdown with its links, given in the order in which they stand in it."""
+    return _with_links(markdown, links, _in_markdown)
+
+
+def add_html_links(text: str, links: Iterable[tuple[str, str]]) -> str:
+    """The same with escaped text of HTML."""
+    return _with_links(text, links, lambda words, target: f'<a href="{html.escape(destination(target))}">{words}</a>')
+
+
+def _with_links(text: str, links: Iterable[tuple[str, str]], link: Callable[[str, str], str]) -> str:
     parts, at = [], 0
-    for text, target in links:
-        pattern = _pattern(text)
-        found = pattern.search(markdown, at) if pattern is not None else None
+    for words, target in links:
+        pattern = _pattern(words)
+        found = pattern.search(text, at) if pattern is not None else None
         if found is None:
             continue
-        words = re.sub(r"(?<!\\)([\[\]])", r"\\\1", found[0])
-        parts += [markdown[at : found.start()], f"[{words}]({destination(target)})"]
+        parts += [text[at : found.start()], link(found[0], target)]
         at = found.end()
-    return "".join([*parts, markdown[at:]])
+    return "".join([*parts, text[at:]])
+
+
+def _in_markdown(words: str, target: str) -> str:
+    words = re.sub(r"(?<!\\)([\[\]])", r"\\\1", words)
+    return f"[{words}]({destination(target)})"
 
 
 def destination(target: str) -> str:

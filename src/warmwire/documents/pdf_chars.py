@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.documents.pdf_marks import UNMARKED, mark_of
 from warmwire.documents.pdf_objects import Drawn, address
 
 MAX_CHARACTERS: Final = 1_000_000
@@ -65,7 +66,8 @@ class Font(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Style:
-    """How one text object is drawn. `angle` is counterclockwise in user space, degrees; `font` tells fonts apart."""
+    """How one text object is drawn. `angle` is counterclockwise in user space, degrees; `font` tells fonts apart,
+    `mark` is the marked content it belongs to."""
 
     visible: bool
     white: bool
@@ -76,6 +78,7 @@ class Style:
     mono: bool
     order: int
     font: int = 0
+    mark: int = UNMARKED
 
 
 @dataclass(slots=True)
@@ -98,11 +101,12 @@ class Characters:
 
 
 class CharReader:
-    """Reads the characters of one text page."""
+    """Reads the characters of one text page; what they are marked as only where a tree makes something of it."""
 
-    def __init__(self, textpage: Any, drawn: Drawn) -> None:
+    def __init__(self, textpage: Any, drawn: Drawn, marked: bool = False) -> None:
         self._page = textpage
         self._drawn = drawn
+        self._marked = marked
         self._fonts: dict[int, Font] = {}
 
     def read(self) -> Characters:
@@ -210,6 +214,7 @@ class CharReader:
             mono=font.mono,
             order=self._drawn.order.get(key or 0, 1 << 30),
             font=number,
+            mark=mark_of(obj, self._drawn.outer.get(key or 0, UNMARKED)) if self._marked and obj else UNMARKED,
         )
 
 

@@ -28,6 +28,7 @@ from warmwire.layout.runs import Run
 _WORD_GAP: Final = 0.12  # of the font size: a narrower gap is inside a word
 _SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even where the file has a space
 _BARE_GAP: Final = 1.0  # the same between two text objects without a space
+_RAISED_GAP: Final = 0.3  # of the font size, before a superscript of the same text
 _LEVEL: Final = 5.0
 """Degrees that a line may slope and still belong to its quarter."""
 
@@ -76,12 +77,44 @@ class _Piece:
             self.bottom = bottom
 
 
-def lines_of(
-    chars: Characters,
-    frame: Frame,
-    is_seen: Callable[[Style, Box], bool],
-) -> tuple[list[Line], list[Line]]:
-    """Visible and hidden lines; text off the page is neither."""
+@dataclass(slots=True)
+class Letters:
+    """The characters on a page: where each of the page's list stands, and by whether they are seen and by their slope
+    the numbers of those that are on it."""
+
+    chars: Characters
+    frame: Frame
+    places: list[Place]
+    groups: dict[tuple[bool, int], list[int]]
+
+    def lines(self, seen: bool) -> list[Line]:
+        """The lines of what is seen, or of what is not."""
+        return [
+            line
+            for (is_seen, slope), members in self.groups.items()
+            if is_seen == seen
+            for line in _read_group(self.chars, members, self.places, slope, self.frame)
+        ]
+
+    def lines_in_order(self, members: Sequence[int]) -> list[Line]:
+        """The lines of upright characters that are known to follow each other, and to be one text."""
+        return [_line(piece, _box(piece), 0, self.chars) for piece in _in_order(self.chars, members, self.places)]
+
+    def lines_of(self, members: list[int]) -> list[Line]:
+        """The lines of some upright characters."""
+        return list(_read_group(self.chars, members, self.places, 0, self.frame))
+
+    def lines_without(self, used: set[int]) -> list[Line]:
+        """The lines of what is seen, without some characters."""
+        found: list[Line] = []
+        for (seen, slope), members in self.groups.items():
+            rest = [at for at in members if at not in used] if seen else []
+            found += _read_group(self.chars, rest, self.places, slope, self.frame) if rest else []
+        return found
+
+
+def letters_of(chars: Characters, frame: Frame, is_seen: Callable[[Style, Box], bool]) -> Letters:
+    """The characters that are on the page; text off it is neither seen nor hidden."""
     places, inside = _places(chars.boxes, frame)
     groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
     known: dict[Style, tuple[bool | None, int]] = {}
@@ -94,10 +127,7 @@ def lines_of(
         if seen is None:
             seen = is_seen(style, Box(*places[index]))
         groups[seen, slope].append(index)
-    lines: dict[bool, list[Line]] = {True: [], False: []}
-    for (seen, slope), members in groups.items():
-        lines[seen] += _read_group(chars, members, places, slope, frame)
-    return lines[True], lines[False]
+    return Letters(chars, frame, places, groups)
 
 
 def _places(boxes: NDArray[np.float64], frame: Frame) -> tuple[list[Place], list[int]]:
@@ -164,8 +194,41 @@ def _lean_back(box: Box, slope: int, width: float, height: float) -> Box:
     )  # fmt: skip
 
 
-def _pieces(chars: Characters, members: list[int], places: Sequence[Place]) -> list[_Piece]:
+def _pieces(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[_Piece]:
     """The whole lines of characters that stand upright in `places`."""
+    return _join(_begun(chars, members, places))
+
+
+def _in_order(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[_Piece]:
+    """The same for characters whose order is known: pieces are joined to the one before or not at all."""
+    joined: list[_Piece] = []
+    for piece in _begun(chars, members, places):
+        before = joined[-1] if joined else None
+        if before is None or piece.leftward or before.leftward or not _is_right_of(before, piece):
+            joined.append(piece)
+        else:
+            told = chars.spaces[piece.at[0]] > Space.NONE and not _is_raised(before, piece)
+            _append(before, piece, spaced=told or piece.left - before.right > _WORD_GAP * piece.style.size)
+    return joined
+
+
+def _is_right_of(before: _Piece, piece: _Piece) -> bool:
+    """Whether a piece goes on in the line before it, whatever white there is between; what is raised or lowered does
+    where it touches the line."""
+    gap, size = piece.left - before.right, max(piece.style.size, 1.0)
+    if _is_raised(before, piece):
+        return -0.3 * size < gap < _RAISED_GAP * size and min(before.bottom, piece.bottom) > max(before.top, piece.top)
+    return gap > -0.3 * size
+
+
+def _is_raised(before: _Piece, piece: _Piece) -> bool:
+    """Whether a piece stands higher or lower than the one before, and not on its baseline."""
+    shared = min(before.bottom, piece.bottom) - max(before.top, piece.top)
+    return shared <= 0.5 * min(before.bottom - before.top, piece.bottom - piece.top)
+
+
+def _begun(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[_Piece]:
+    """Pieces of lines, as far as characters follow each other in the file."""
     pieces: list[_Piece] = []
     piece: _Piece | None = None
     for index in members:
@@ -182,7 +245,7 @@ def _pieces(chars: Characters, members: list[int], places: Sequence[Place]) -> l
             pieces.append(piece)
         piece.add(text, index, place, bool(space))
         piece.leftward = piece.leftward or leftward
-    return _join(pieces)
+    return pieces
 
 
 def _follows(piece: _Piece, place: Place, style: Style, space: Space, leftward: bool) -> bool:
@@ -261,13 +324,18 @@ def _join_row(row: list[_Piece]) -> list[_Piece]:
         if before is None or not -0.3 * size < gap < 0.6 * size:
             joined.append(piece)
             continue
-        if gap > _WORD_GAP * size:
-            before.chars.append(" ")
-            before.at.append(-1)
-        before.chars += piece.chars
-        before.at += piece.at
-        before.cover((piece.left, piece.top, piece.right, piece.bottom))
+        _append(before, piece, spaced=gap > _WORD_GAP * size)
     return joined
+
+
+def _append(before: _Piece, piece: _Piece, spaced: bool) -> None:
+    """Put a piece at the end of another."""
+    if spaced:
+        before.chars.append(" ")
+        before.at.append(-1)
+    before.chars += piece.chars
+    before.at += piece.at
+    before.cover((piece.left, piece.top, piece.right, piece.bottom))
 
 
 def _gap(before: _Piece, piece: _Piece, leftward: bool) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.documents.pdf_frame import IDENTITY, Frame, Matrix, compose, turn_box
+from warmwire.documents.pdf_marks import UNMARKED, mark_of
 from warmwire.documents.pdf_paths import THIN, Shapes, clip
 from warmwire.layout.page import Box
 
@@ -48,6 +49,10 @@ class Drawn:
     resolution: float = 0.0
     """The finest resolution of the larger pictures, pixels per inch."""
     order: dict[int, int] = field(default_factory=dict)
+    marks: list[int] = field(default_factory=list)
+    """The marked content of each picture, ..."""
+    outer: dict[int, int] = field(default_factory=dict)
+    """... and that of the form a text object stands in, by its address, where the form has any."""
     count: int = 0
     cover: int = 0
     """The place in that order from which on nothing is covered by an opaque picture over the whole page."""
@@ -70,14 +75,17 @@ def walk(page: Any, frame: Frame) -> Drawn:
     import pypdfium2.raw as pdfium
 
     drawn, shapes, kind_of = Drawn(), Shapes(frame), pdfium.FPDFPageObj_GetType
-    for obj, matrix in _objects(page, shapes):
+    for obj, matrix, outer in _objects(page, shapes):
         drawn.count += 1
         kind = kind_of(obj)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             drawn.order[address(obj)] = drawn.count
+            if outer != UNMARKED:
+                drawn.outer[address(obj)] = outer
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
             if box := shapes.bounds(obj, matrix):
                 drawn.images.append(box)
+                drawn.marks.append(mark_of(obj, outer))
                 if box.area >= _LARGE_IMAGE * frame.size[0] * frame.size[1]:
                     drawn.resolution = max(drawn.resolution, _resolution(obj, compose(shapes.matrix(obj), matrix)))
                 if drawn.order and covers_page(box, frame) and _is_opaque(page, obj):
@@ -91,15 +99,15 @@ def walk(page: Any, frame: Frame) -> Drawn:
     return drawn
 
 
-def _objects(page: Any, shapes: Shapes) -> Iterator[tuple[Any, Matrix]]:
-    """Objects in drawing order, with the matrix from their own space to the page's."""
+def _objects(page: Any, shapes: Shapes) -> Iterator[tuple[Any, Matrix, int]]:
+    """Objects in drawing order, with the matrix from their own space to the page's and the mark of their form."""
     import pypdfium2.raw as pdfium
 
-    stack: list[tuple[Iterator[Any], Matrix]] = [
-        (_children(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject), IDENTITY)
+    stack: list[tuple[Iterator[Any], Matrix, int]] = [
+        (_children(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject), IDENTITY, UNMARKED)
     ]
     while stack:
-        children, matrix = stack[-1]
+        children, matrix, outer = stack[-1]
         obj = next(children, None)
         if obj is None:
             stack.pop()
@@ -107,9 +115,9 @@ def _objects(page: Any, shapes: Shapes) -> Iterator[tuple[Any, Matrix]]:
         if pdfium.FPDFPageObj_GetType(obj) == pdfium.FPDF_PAGEOBJ_FORM:
             if len(stack) < _MAX_DEPTH:
                 inner = _children(obj, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
-                stack.append((inner, compose(shapes.matrix(obj), matrix)))
+                stack.append((inner, compose(shapes.matrix(obj), matrix), mark_of(obj, outer)))
             continue
-        yield obj, matrix
+        yield obj, matrix, outer
 
 
 def _children(parent: Any, count: Any, get: Any) -> Iterator[Any]:

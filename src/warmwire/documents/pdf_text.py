@@ -10,13 +10,14 @@ from warmwire.documents.pdf_chars import Characters, CharReader, Style
 from warmwire.documents.pdf_draw import draw
 from warmwire.documents.pdf_frame import Frame, turn_box
 from warmwire.documents.pdf_ligatures import name_glyphs
-from warmwire.documents.pdf_lines import lines_of
+from warmwire.documents.pdf_lines import letters_of
 from warmwire.documents.pdf_links import Target, anchor
 from warmwire.documents.pdf_objects import Drawn, covers_page, drawings, is_painted, paint, walk
+from warmwire.documents.pdf_tree import read_tree
 from warmwire.documents.prints import is_print
 from warmwire.documents.quality import text_quality
 from warmwire.documents.source import PageText
-from warmwire.documents.tagged import tagged_headings
+from warmwire.documents.tagged import named_headings, told_page
 from warmwire.layout.page import Box
 
 _SMALLEST_FIGURE: Final = 0.005  # of the page
@@ -26,11 +27,10 @@ _LARGEST_SHEET: Final = 1600.0  # pixels along a page drawn to see what its pict
 
 def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageText:
     """Everything a pdfium page says of itself. Hold the pdfium lock."""
-    drawn = walk(page, frame)
+    drawn, tree = walk(page, frame), read_tree(page.raw)
     textpage = page.get_textpage()
     try:
-        chars = CharReader(textpage.raw, drawn).read()
-        headings = tagged_headings(page.raw, textpage.raw)
+        chars = CharReader(textpage.raw, drawn, marked=tree is not None).read()
     finally:
         textpage.close()
     name_glyphs(chars)
@@ -43,7 +43,8 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageTe
     def is_seen(style: Style, box: Box) -> bool:
         return style.visible and style.order >= drawn.cover and not (style.white and not is_painted(dark, box, upright))
 
-    lines, hidden = lines_of(chars, upright, is_seen)
+    letters = letters_of(chars, upright, is_seen)
+    lines, hidden = letters.lines(seen=True), letters.lines(seen=False)
     if sum(len(line.text) for line in lines if line.mono) > 0.9 * sum(len(line.text) for line in lines):
         for line in lines:  # a page typed as a whole: the font tells nothing of code
             line.mono = None
@@ -64,7 +65,8 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageTe
         quality=text_quality("\n".join(line.text for line in lines), len(chars.glyphs) + chars.unmapped),
         links=anchor(targets, chars, upright),
         turn=turn,
-        headings=headings,
+        headings=named_headings(tree, chars) if tree is not None else [],
+        told=told_page(tree, letters, drawn) if tree is not None and lines else None,
         blank=drawn.count == 0 and not len(chars),
     )
 

@@ -35,8 +35,10 @@ from warmwire.documents.witness import AGREED, agreement, sample, strips
 from warmwire.layout.doctags import parse
 from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
+from warmwire.layout.retold import retold
 from warmwire.layout.runs import reported_runs
 from warmwire.layout.structure import structure
+from warmwire.layout.told import fault_of
 
 if TYPE_CHECKING:
     from warmwire.client import Engine, Recognition
@@ -348,12 +350,33 @@ def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[El
     """The file's own lines as elements. Text that lies on its side is read upright and its boxes turned back."""
     width, height = (page.height, page.width) if text.turn % 180 else (page.width, page.height)
     regions = [Region(RegionKind.FIGURE, box) for box in text.figures]
-    elements = structure(lines, width, height, regions=regions, rules=text.rules, skipped=page.record.skipped)
+    elements = _retold(lines, text, page.record, regions, width, height)
+    if elements is None:
+        elements = structure(lines, width, height, regions=regions, rules=text.rules, skipped=page.record.skipped)
     place_links(elements, text.links)
     if text.turn:
         for element in elements:
             if element.box is not None:
                 element.box = turn_box(element.box, -text.turn, width, height)
+    return elements
+
+
+def _retold(
+    lines: list[Line], text: PageText, record: PageRecord, regions: list[Region], width: float, height: float
+) -> list[Element] | None:
+    """The page as its own structure tree has it, if that can be believed; the record says so."""
+    if text.told is None or lines is not text.lines:
+        return None
+    try:
+        if fault := fault_of(text.told):
+            record.structure = f"layout; the structure tree is not used: {fault}"
+            return None
+        elements = retold(text.told, width, height, regions=regions, rules=text.rules, skipped=record.skipped)
+    except Exception as error:  # the tree is the file's, and may be anything
+        record.structure = "layout; the structure tree is not used: it cannot be followed"
+        _LOG.debug("page %d: its structure tree", record.page, exc_info=error)
+        return None
+    record.structure = "structure tree"
     return elements
 
 

@@ -37,8 +37,9 @@ class PageRecord:
     `text_quality` and `confidence` (of the model, None without one) are from 0 to 1, `turn` is in degrees
     clockwise, `hidden_text` counts characters that nobody sees on the page. `lines` were read by a model, `unread`
     ones were seen and could not be; both 0 where it does not say. `readers` says how many pictures of lines each of a
-    model's own models read. `skipped` names stages of the layout
-    that failed: the text is whole, its structure plainer. `error` says what went wrong.
+    model's own models read. `structure` says what told the order and the kinds of a page that is read from the file:
+    its layout, or its structure tree. `skipped` names stages of the layout that failed: the text is whole, its
+    structure plainer. `error` says what went wrong.
     """
 
     page: int
@@ -57,6 +58,7 @@ class PageRecord:
     readers: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     error: str = ""
+    structure: str = ""
     skipped: list[str] = field(default_factory=list)
 
     @property

@@ -19,6 +19,7 @@ from warmwire.documents.links import Link
 from warmwire.documents.outline import Bookmark
 from warmwire.documents.urls import data_of, file_path, refuse, scheme_of
 from warmwire.layout.page import Box, Line
+from warmwire.layout.told import ToldPage
 
 Image = NDArray[np.uint8]
 """Pixels: shape (height, width, 3), uint8, RGB."""
@@ -36,7 +37,7 @@ class PageText:
     `resolution` is that of a scan's pictures in pixels per inch, 0 where the page is none.
     `quality` is how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be turned
     clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees, `headings`
-    are those that the file itself names, with their levels.
+    are those that the file itself names, with their levels, `told` is all its structure tree says.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -52,6 +53,7 @@ class PageText:
     links: list[Link] = field(default_factory=list)
     turn: int = 0
     headings: list[tuple[int, str]] = field(default_factory=list)
+    told: ToldPage | None = None
     blank: bool = False
 
 

@@ -122,7 +122,7 @@ class Kind(StrEnum):
 
 @dataclass(slots=True)
 class Cell:
-    """One cell of a table; `row` and `column` are its first ones, counted from 0."""
+    """One cell of a table; `row` and `column` are its first ones, counted from 0. `links` are those of an element."""
 
     text: str
     row: int
@@ -130,6 +130,7 @@ class Cell:
     rowspan: int = 1
     colspan: int = 1
     header: bool = False
+    links: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -149,7 +150,8 @@ class Element:
     outermost). `marker` is a list item's own bullet or number as printed ("3.", "b)"), `ordered` whether it counts.
     `box` is None where a model gave no place. `size` is the font size in the page's own unit, 0 where nobody knows it;
     `bold` and `italic` are None where nobody can tell, `confidence` is from 0 to 1 and None likewise.
-    `links` are the words that lead somewhere, in their order, and where to.
+    `links` are the words that lead somewhere, in their order, and where to. `alt` says what a picture shows, where
+    the file does.
     """
 
     kind: Kind
@@ -164,3 +166,4 @@ class Element:
     italic: bool | None = None
     confidence: float | None = None
     links: list[tuple[str, str]] = field(default_factory=list)
+    alt: str = ""

@@ -58,4 +58,4 @@ def _figures(reading: Reading) -> Iterator[tuple[ReadPage, int, Element, str]]:
         for index, element in enumerate(page.elements):
             if element.kind is Kind.PICTURE:
                 number += 1
-                yield page, number, element, captions[index].text if index in captions else ""
+                yield page, number, element, element.alt or (captions[index].text if index in captions else "")

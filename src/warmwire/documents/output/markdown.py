@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from warmwire.documents.flow import FURNITURE, Item, Listing, clean, flow, is_tex, pictures
-from warmwire.documents.links import add_links
+from warmwire.documents.links import add_html_links, add_links
 from warmwire.documents.record import Reading
-from warmwire.layout.page import Kind, Table
+from warmwire.layout.page import Cell, Kind, Table
 
 _INLINE: Final = re.compile(
     r"""\\(?=[!-/:-@\[-`{-~])   # a backslash that would escape
@@ -134,7 +134,8 @@ class MarkdownWriter:
         """A picture's file, or where it stands: no text can look like that, since its < would be escaped."""
         found = self._figures.get(id(item))
         if found is None:
-            return "<!-- image -->"
+            alt = re.sub(r"--+|>", " ", clean(item.element.alt))  # what would end the comment
+            return f"<!-- image: {alt} -->" if alt.strip() else "<!-- image -->"
         words = escape(" ".join(found[1].split())).replace("[", r"\[").replace("]", r"\]")
         return f"![{words}]({found[0]})"
 
@@ -142,7 +143,9 @@ class MarkdownWriter:
         """Pipes, or HTML where cells span."""
         if any(cell.rowspan > 1 or cell.colspan > 1 for cell in table.cells):
             return _html_table(table)
-        rows = [[escape(text).replace("|", "\\|") for text in row] for row in grid_rows(table)]
+        rows = [[""] * table.columns for _ in range(table.rows)]
+        for cell in table.cells:
+            rows[cell.row][cell.column] = add_links(escape(_cell_text(cell)), cell.links).replace("|", "\\|")
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         lines.insert(1, "|" + " --- |" * table.columns)
         return "\n".join(lines)
@@ -152,8 +155,12 @@ def grid_rows(table: Table) -> list[list[str]]:
     """The text at each place of the grid; a cell's text stands at its first place only."""
     rows = [[""] * table.columns for _ in range(table.rows)]
     for cell in table.cells:
-        rows[cell.row][cell.column] = " ".join(clean(cell.text).split())
+        rows[cell.row][cell.column] = _cell_text(cell)
     return rows
+
+
+def _cell_text(cell: Cell) -> str:
+    return " ".join(clean(cell.text).split())
 
 
 def _html_table(table: Table) -> str:
@@ -163,6 +170,6 @@ def _html_table(table: Table) -> str:
         tag = "th" if cell.header else "td"
         spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
         spans += f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
-        text = html.escape(" ".join(clean(cell.text).split()), quote=False)
+        text = add_html_links(html.escape(_cell_text(cell), quote=False), cell.links)
         rows[cell.row].append(f"<{tag}{spans}>{text}</{tag}>")
     return "<table>\n" + "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows) + "\n</table>"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from warmwire.layout.code import code_text
 from warmwire.layout.entries import find_entries
 from warmwire.layout.formulas import with_formulas
-from warmwire.layout.headings import Look, is_heading, level_of, title_of
+from warmwire.layout.headings import Look, is_heading, level_of, plain_heads, title_of
 from warmwire.layout.hyphens import Vocabulary, join_lines
 from warmwire.layout.looks import dress
 from warmwire.layout.markers import Marker, Style
@@ -71,6 +71,7 @@ class _Classifier:
             for before, part, after in zip((None, *parts), parts, (*parts[1:], None), strict=False)
             if isinstance(part, Paragraph) and self._heads(before, part, after)
         ]
+        self.headings += plain_heads([part for part in texts if not part.formula], self.headings, self.look)
         opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
         early = {id(part) for part in texts[:opening]}
         self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)

@@ -217,3 +217,11 @@ def test_a_left_side_that_opens_the_page_leaves_nothing_behind() -> None:
         " ".join(one.text for one in page).split()
     )
     assert skipped == []
+
+
+def test_the_longest_gutter_wins_over_a_wider_one_between_short_lines() -> None:
+    long, short = "an entry of some words, up to its column's edge", "a short one, 12"
+    left = [long] * 6 + [short] * 14 + [long] * 6
+    right = [line(288 + 14 * (6 <= i < 20), 100 + 13 * i, f"entries on the right, {i}") for i in range(26)]
+    found = columns([*lines(40, 100, left), *right], SIZE)
+    assert [len(column) for column in found] == [26, 26]

@@ -23,6 +23,10 @@ from warmwire.layout.rows import bounds, is_label, is_value, same_row, size_of
 MIN_GUTTER = 0.8
 """Narrowest gutter, in units of the body size."""
 
+CLEAR = 1.5
+"""A gutter so wide, in units of the body, is as good as any wider one: then the longest is best. With 3 the gutter of an
+index, between short entries half-way down, won over the one that all its entries share; with 1 to 2 no page differs."""
+
 MAX_ROUNDS = 4
 """Tables are looked for anew among what tables leave, so often at most: two that stand side by side take two."""
 
@@ -122,7 +126,7 @@ def _places(ordered: Sequence[Item], size: float, bars: Sequence[Box], effort: _
     middles = (boxes[:, 1] + boxes[:, 3]) / 2
 
     def promise(start: int, end: int) -> float:
-        return 4 * size * float(boxes[start:end, 3].max() - boxes[start:end, 1].min())
+        return CLEAR * size * float(boxes[start:end, 3].max() - boxes[start:end, 1].min())
 
     found: list[_Place] = []
     edge = float("-inf")
@@ -173,7 +177,7 @@ def _gutter(ordered: Sequence[Item], stretch: Stretch, size: float) -> _Gutter |
         return None
     if not _is_column(shared_right, size) or _reads_across(shared_left, shared_right):
         return None
-    return _Gutter(height * min(width, 4 * size), above, left, right, [*stretch.lifted, *below])
+    return _Gutter(height * min(width, CLEAR * size), above, left, right, [*stretch.lifted, *below])
 
 
 def _yield_opening(above: list[Item], left: list[Item], right: list[Item], size: float) -> None:

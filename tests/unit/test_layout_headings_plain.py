@@ -1,0 +1,45 @@
+"""Headings of scans whose weights could not be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.layout_support import HEIGHT, PROSE, WIDTH, line, lines, texts
+from warmwire.layout.page import Kind, Line
+from warmwire.layout.structure import structure
+
+
+def _page(heads: list[str], ended: bool = True) -> list[Line]:
+    """A paragraph, then lines set apart, then another."""
+    text = [*PROSE[:-1], PROSE[-1].rstrip(".") + ("." if ended else "")]
+    found = lines(50, 100, text)
+    y = 100 + 13 * len(text) + 12
+    for head in heads:
+        found.append(line(50, y, head))
+        y += 22
+    return [*found, *lines(50, y, text)]
+
+
+@pytest.mark.parametrize("heads", [["What was found"], ["Chapter the Second", "What was found"]])
+def test_lines_set_apart_over_a_text_head_it_where_no_weight_is_known(heads: list[str]) -> None:
+    assert texts(structure(_page(heads), WIDTH, HEIGHT), Kind.HEADING) == heads
+
+
+@pytest.mark.parametrize("head", ["What was found:", "it was found", "He went away.", "No 1234 5678", "Found"])
+def test_what_says_something_else_is_no_heading(head: str) -> None:
+    assert texts(structure(_page([head]), WIDTH, HEIGHT), Kind.HEADING) == []
+
+
+def test_an_address_and_a_line_inside_a_sentence_are_no_headings() -> None:
+    for page in (_page(["Jane Carver", "Mill Lane", "Westbridge"]), _page(["What was found"], ended=False)):
+        assert texts(structure(page, WIDTH, HEIGHT), Kind.HEADING) == []
+
+
+def test_where_bold_type_or_a_files_fonts_are_known_they_tell() -> None:
+    more = lines(50, 420, PROSE)
+    bold = [*_page(["What was found"]), line(50, 390, "The second part", bold=True), *more]
+    assert texts(structure(bold, WIDTH, HEIGHT), Kind.HEADING) == ["The second part"]
+    known = [replace(one, mono=False) for one in _page(["What was found"])]
+    assert texts(structure(known, WIDTH, HEIGHT), Kind.HEADING) == []

@@ -24,8 +24,8 @@ MIN_GUTTER = 0.8
 """Narrowest gutter, in units of the body size."""
 
 CLEAR = 1.5
-"""A gutter so wide, in units of the body, is as good as any wider one: then the longest is best. With 3 the gutter of an
-index, between short entries half-way down, won over the one that all its entries share; with 1 to 2 no page differs."""
+"""A gutter so wide, in units of the body, is as good as any wider one: then the longest is best. With 3 the gutter
+between short entries half-way down an index won over the one that all its entries share; with 1 to 2 none differs."""
 
 MAX_ROUNDS = 4
 """Tables are looked for anew among what tables leave, so often at most: two that stand side by side take two."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image as Pil
+from warmwire.documents.input.open import open_source
 
 from warmwire.client import (
     BackendUnavailableError,
@@ -20,12 +21,12 @@ from warmwire.client import (
     StreamLostError,
     TruncatedError,
 )
-from warmwire.documents import read as read_module
-from warmwire.documents.hidden import Hidden
-from warmwire.documents.read import Options, Reader, is_even
-from warmwire.documents.record import PageRecord, Reading, Route, Status
-from warmwire.documents.source import Image, open_source
+from warmwire.documents.reading import reader as read_module
+from warmwire.documents.reading.hidden import Hidden
+from warmwire.documents.reading.reader import Options, Reader, is_even
+from warmwire.documents.reading.record import PageRecord, Reading, Route, Status
 from warmwire.layout.page import Element, Kind
+from warmwire.media.images import Image
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 SCANS = [2, 3, 4, 7, 9]

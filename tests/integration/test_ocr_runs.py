@@ -16,20 +16,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from warmwire.documents.input.open import open_source
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
 from tests.support import COMMAND, PATIENCE, kill
-from warmwire.cli.ocr_run import Job
-from warmwire.cli.ocr_targets import Targets
+from warmwire.cli.ocr.run import Job
+from warmwire.cli.ocr.targets import Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
-from warmwire.documents import read as read_module
-from warmwire.documents.formats import Format
-from warmwire.documents.inputs import Input
-from warmwire.documents.read import Options, Reader
-from warmwire.documents.record import PageRecord, Reading, Status
-from warmwire.documents.source import Image, open_source
+from warmwire.documents.input.gather import Input
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading import reader as read_module
+from warmwire.documents.reading.reader import Options, Reader
+from warmwire.documents.reading.record import PageRecord, Reading, Status
 from warmwire.engines import Engines
-from warmwire.models.load import page_model
+from warmwire.media.images import Image
+from warmwire.models.registry import page_model
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 WHITE = np.full((60, 40, 3), 255, np.uint8)

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from warmwire.documents.input.open import open_source
 
 from tests.bridge_support import png
 from tests.support import random_image
 from warmwire.bridge.bodies import ChatBody, read
 from warmwire.bridge.convert import chat_request, media_in
 from warmwire.bridge.media import Attachments
-from warmwire.documents.source import open_source
-from warmwire.models.images import decode_image
-from warmwire.models.pictures import load_picture
-from warmwire.wire.errors import InvalidRequestError
-from warmwire.wire.messages import Attachment
+from warmwire.errors import InvalidRequestError
+from warmwire.media.images import decode_image
+from warmwire.media.pictures import load_picture
+from warmwire.wire.generation.messages import Attachment
 
 Image = pytest.importorskip("PIL.Image")
 

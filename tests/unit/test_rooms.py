@@ -96,13 +96,15 @@ def loaded_by(code: str) -> set[str]:
     return set(result.stdout.split())
 
 
-@pytest.mark.parametrize("module", ["warmwire", "warmwire.cli", "warmwire.wire.messages", "warmwire.transport.dial"])
+@pytest.mark.parametrize(
+    "module", ["warmwire", "warmwire.cli", "warmwire.wire.generation.messages", "warmwire.transport.dial"]
+)
 def test_starting_is_light(module: str) -> None:
     assert loaded_by(f"import {module}") & HEAVY == set()
 
 
 @pytest.mark.parametrize(
-    "module", ["warmwire.client", "warmwire.host.daemon", "warmwire.host.worker", "warmwire.models.load"]
+    "module", ["warmwire.client", "warmwire.host.daemon", "warmwire.host.workers.process", "warmwire.models.registry"]
 )
 def test_clients_and_hosts_load_no_page_model(module: str) -> None:
     assert loaded_by(f"import {module}") & (HEAVY - {"numpy"}) == set()

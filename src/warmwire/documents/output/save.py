@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from warmwire.client import InputError, replacing, write_all
-from warmwire.documents.export import export
-from warmwire.documents.formats import SUFFIX, Format, without_suffix
+from warmwire.documents.input.pdf.file import PdfSource
+from warmwire.documents.input.source import Source
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import SUFFIX, Format, without_suffix
 from warmwire.documents.output.tables import csv_files, workbook
-from warmwire.documents.pdf import PdfSource
-from warmwire.documents.record import Reading
-from warmwire.documents.source import Source
+from warmwire.documents.reading.record import Reading
 
 
 def render(

@@ -93,7 +93,6 @@ class Ours:
     def read(self, file: Path, language: str) -> tuple[str, int]:
         """A document's Markdown, and how many pages it has."""
         from warmwire.documents.input.open import open_source
-
         from warmwire.documents.output.export import export
         from warmwire.documents.output.formats import Format
 

@@ -23,11 +23,10 @@ from typing import Any, Final
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from warmwire.documents.input.open import open_source
-
 from benchmarks.corpus import ROOT, SETS, SHARED, Set
 from benchmarks.sensitivity import measure
 from warmwire.client import Engine, Local
+from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.reader import Reader

@@ -30,11 +30,10 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from warmwire.documents.input.open import open_source
-
 from benchmarks.corpus import SETS, SHARED, Set
 from benchmarks.sights import SightReader, load_sight
 from warmwire.client import Local
+from warmwire.documents.input.open import open_source
 from warmwire.documents.input.source import Page, PageText, Source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format

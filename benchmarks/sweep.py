@@ -35,7 +35,6 @@ class Result:
 def try_file(file: str, limit: float, most: int) -> Result:
     """Structure up to `most` pages of a file."""
     from warmwire.documents.input.open import open_source
-
     from warmwire.errors import WarmwireError
 
     result = Result(file)

@@ -24,7 +24,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
-from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.input.given import Given, name_of, opener
 from warmwire.documents.parts import require_parts
 from warmwire.documents.reading.reader import Options
@@ -33,6 +32,7 @@ from warmwire.documents.reading.record import PageRecord, Reading
 from warmwire.documents.reading.selection import select_pages
 from warmwire.documents.result import Document
 from warmwire.engines import Engines
+from warmwire.errors import InputError, UsageError, WarmwireError
 from warmwire.system.closing import AsyncClosing, Closing
 
 OnPage = Callable[[PageRecord], None]

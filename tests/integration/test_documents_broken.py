@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image as Pil
-from warmwire.documents.input.open import open_source
 
 from warmwire.client import InputError, Recognition
+from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.reader import Reader

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from warmwire.documents.input.open import open_source
-
 from warmwire.documents.reading.reader import Options, Reader
 from warmwire.layout.page import Element, Kind
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image as Pil
-from warmwire.documents.input.open import open_source
 
 from warmwire.client import (
     BackendUnavailableError,
@@ -21,6 +20,7 @@ from warmwire.client import (
     StreamLostError,
     TruncatedError,
 )
+from warmwire.documents.input.open import open_source
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.reader import Options, Reader, is_even

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warmwire.documents.input.open import open_source
 
 from tests.openai_server import Exchange, FakeServer, chunk, fake_server
 from tests.support import COMMAND, PATIENCE, kill
@@ -24,6 +23,7 @@ from warmwire.cli.ocr.run import Job
 from warmwire.cli.ocr.targets import Targets
 from warmwire.client import Engine, InputError, Local, QueueFullError, Recognition, TruncatedError, UsageError
 from warmwire.documents.input.gather import Input
+from warmwire.documents.input.open import open_source
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.reader import Options, Reader

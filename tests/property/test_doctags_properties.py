@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmwire.layout.blocks.markers import BULLETED, NUMBERED
-from warmwire.layout.doctags import tokens as tokens
+from warmwire.layout.doctags import tokens
 from warmwire.layout.doctags.writer import parse, write_page
 from warmwire.layout.page import Cell, Element, Kind, Table
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warmwire.documents.input.open import open_source
 
 from tests.bridge_support import png
 from tests.support import random_image
 from warmwire.bridge.bodies import ChatBody, read
 from warmwire.bridge.convert import chat_request, media_in
 from warmwire.bridge.media import Attachments
+from warmwire.documents.input.open import open_source
 from warmwire.errors import InvalidRequestError
 from warmwire.media.images import decode_image
 from warmwire.media.pictures import load_picture

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image as Pil
-from warmwire.documents.input.open import open_bytes, open_source
 
 from warmwire.client import InputError, UsageError
 from warmwire.documents.input.gather import gather
+from warmwire.documents.input.open import open_bytes, open_source
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from warmwire.documents.input.open import open_source
 
 from warmwire.documents.input.links import Link, add_links, is_target, place_links
+from warmwire.documents.input.open import open_source
 from warmwire.documents.output.document import build_document
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from warmwire.documents.input.open import open_source
 
 from warmwire.client import UsageError
+from warmwire.documents.input.open import open_source
 from warmwire.documents.input.prints import is_print
 from warmwire.documents.input.quality import SURE, TRUSTED, text_quality
 from warmwire.documents.input.source import PageText

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pikepdf
 import pytest
-from warmwire.documents.input.open import open_bytes, open_source
 
 from warmwire.client import Engine
+from warmwire.documents.input.open import open_bytes, open_source
 from warmwire.documents.output.markdown import to_markdown
 from warmwire.documents.reading.reader import Reader, plain_text
 from warmwire.documents.reading.record import Reading, ReadPage

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warmwire.documents.input.open import open_source
 
 from warmwire.client import Recognition, StreamLostError
+from warmwire.documents.input.open import open_source
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.reader import Options, Reader, drawing_dpi
 from warmwire.documents.reading.record import ReadPage, Route

@@ -16,7 +16,6 @@ from warmwire.errors import AttachmentError, InvalidRequestError, UsageError
 from warmwire.markov import (
     Chain,
     Generation,
-    MarkovModel,
     Style,
     chain,
     generate,
@@ -25,7 +24,7 @@ from warmwire.markov import (
     load,
     train,
 )
-from warmwire.models.markov_model import parse_gril_name
+from warmwire.models.markov_model import MarkovModel, parse_gril_name
 from warmwire.wire.generation.messages import (
     Attachment,
     Message,

@@ -40,9 +40,7 @@ if TYPE_CHECKING:
         WarmwireError,
         WireVersionError,
     )
-    from warmwire.media.images import MAX_PIXELS, fit_scale, image_attachment
-    from warmwire.media.pictures import PictureFile, decode_picture
-    from warmwire.system.files import replacing, write_all
+    from warmwire.media.images import image_attachment
     from warmwire.wire.generation.messages import (
         MAX_ATTACHMENT_BYTES,
         MAX_ATTACHMENTS,
@@ -61,7 +59,6 @@ if TYPE_CHECKING:
         text_block,
     )
     from warmwire.wire.generation.response import Answer
-    from warmwire.wire.generation.text import StopStrings
     from warmwire.wire.tasks import EmbedResponse, Ranked, RerankResponse
 
 _HOME = {
@@ -89,20 +86,7 @@ _HOME = {
         "Stream",
     ),
     "client.generation.tasks": ("HostStatus",),
-    "system.files": (
-        "replacing",
-        "write_all",
-    ),
-    "media.images": (
-        "MAX_PIXELS",
-        "fit_scale",
-        "image_attachment",
-    ),
-    "media.pictures": (
-        "PictureFile",
-        "decode_picture",
-    ),
-    "wire.generation.text": ("StopStrings",),
+    "media.images": ("image_attachment",),
     "errors": (
         "AttachmentError",
         "BackendUnavailableError",
@@ -158,7 +142,6 @@ __all__ = [
     "MAX_ATTACHMENT_BYTES",
     "MAX_FRAME",
     "MAX_IMAGE_AXIS",
-    "MAX_PIXELS",
     "PROMPT_PAGE",
     "Answer",
     "AsyncClient",
@@ -187,7 +170,6 @@ __all__ = [
     "Local",
     "Message",
     "OutBlock",
-    "PictureFile",
     "ProtocolError",
     "QueueFullError",
     "Ranked",
@@ -198,7 +180,6 @@ __all__ = [
     "RerankResponse",
     "RerankUnsupportedError",
     "StopReason",
-    "StopStrings",
     "Stream",
     "StreamLostError",
     "TimedOutError",
@@ -209,14 +190,10 @@ __all__ = [
     "UsageError",
     "WarmwireError",
     "WireVersionError",
-    "decode_picture",
     "dial",
-    "fit_scale",
     "image_attachment",
     "image_block",
-    "replacing",
     "text_block",
-    "write_all",
 ]
 
 

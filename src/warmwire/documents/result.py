@@ -13,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from warmwire.client import UsageError
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.cut import cut, draw
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format, format_of
 from warmwire.documents.output.tables import Grid, grid_of
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route, Status
+from warmwire.errors import UsageError
 from warmwire.layout.page import Box, Element, Kind
 
 if TYPE_CHECKING:

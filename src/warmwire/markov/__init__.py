@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from warmwire.markov.merging import merge
     from warmwire.markov.styles import Style
     from warmwire.markov.training import train, train_file
-    from warmwire.models.markov_model import MarkovModel
 
 __all__ = [
     "Chain",
     "Generation",
-    "MarkovModel",
     "Style",
     "generate",
     "load",
@@ -36,7 +34,6 @@ __all__ = [
 _HOMES = {
     "Chain": "chain",
     "Generation": "generation",
-    "MarkovModel": "model",
     "Style": "styles",
     "generate": "generation",
     "load": "chain",

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
+from warmwire.errors import InputError
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[FileIO]:
@@ -36,3 +38,19 @@ def write_all(file: FileIO, data: bytes | memoryview) -> None:
     view = memoryview(data).cast("B")
     while view.nbytes:
         view = view[file.write(view) :]
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees half of it; what is no ordinary file (a device, a pipe) is written to.
+
+    Raises InputError where it cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            write_all(file, data)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -116,8 +116,8 @@ def test_a_model_it_cannot_load_is_explained(tmp_path: Path) -> None:
 def test_it_dies_with_us_also_by_sigkill(tmp_path: Path) -> None:
     path = tiny_gguf.text_model(tmp_path / "left.gguf")
     code = (
-        "import sys; from warmwire.models.registry import load_model; load_model(sys.argv[1], 1); print('up', flush=True);"
-        "sys.stdin.read()"
+        "import sys; from warmwire.models.registry import load_model; load_model(sys.argv[1], 1);"
+        "print('up', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, f"{path}?llama_server={PROGRAM}"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

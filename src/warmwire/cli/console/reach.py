@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from warmwire.client import Client, DialError
+from warmwire.client import Client
+from warmwire.errors import DialError
 from warmwire.transport.dial import DIAL_WAIT
 from warmwire.transport.paths import Surface, surface_addr
 

@@ -15,7 +15,6 @@ from typing import Final
 import typer
 
 from warmwire.cli.ocr.targets import Targets, print_out
-from warmwire.client import InputError, WarmwireError
 from warmwire.documents.input.gather import Input, is_pipe
 from warmwire.documents.input.open import open_source
 from warmwire.documents.input.source import Source
@@ -23,6 +22,7 @@ from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.reader import Reader, Task, settled
 from warmwire.documents.reading.record import PageRecord, Reading, Status
 from warmwire.documents.reading.selection import select_pages
+from warmwire.errors import InputError, WarmwireError
 from warmwire.system.text import printable
 
 _LOG: Final = logging.getLogger(__name__)

@@ -11,12 +11,12 @@ from typing import Final
 
 import typer
 
-from warmwire.client import InputError, UsageError, WarmwireError
 from warmwire.documents.input.gather import STDIN, Input
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.formats import BINARY, JOINED, SUFFIX, Format, format_of, without_suffix
 from warmwire.documents.output.save import linked_figures, render
 from warmwire.documents.reading.record import Reading
+from warmwire.errors import InputError, UsageError, WarmwireError
 from warmwire.system.files import write_file
 
 STDOUT: Final = "-"

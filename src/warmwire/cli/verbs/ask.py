@@ -42,8 +42,9 @@ def ask(
     """
     from warmwire.cli.console.reach import reach
     from warmwire.cli.console.stdin import STDIN, piped, read_text
-    from warmwire.client import StopReason, UsageError
+    from warmwire.client import StopReason
     from warmwire.client.generation.shared import AskOptions, ask_request
+    from warmwire.errors import UsageError
     from warmwire.media.pictures import read_picture
 
     files = [str(file) for file in image or []]
@@ -99,7 +100,7 @@ def _response_format(file: Path | None) -> dict[str, Any] | None:
         return None
     import json
 
-    from warmwire.client import InputError
+    from warmwire.errors import InputError
 
     try:
         schema = json.loads(file.read_bytes())

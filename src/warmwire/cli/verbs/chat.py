@@ -93,7 +93,8 @@ class Talk:
                 self._fail(f"no command {word}; /help names them")
 
     def _answer(self, said: str) -> None:
-        from warmwire.client import Block, Message, Request, WarmwireError, text_block
+        from warmwire.client import Block, Message, Request, text_block
+        from warmwire.errors import WarmwireError
 
         shown = [Block(a.kind, attachment_id=a.id) for a in self._pending]
         asked = Message("user", [*shown, text_block(said)])
@@ -119,7 +120,8 @@ class Talk:
             self._pending = []
 
     def _look_at(self, file: str) -> None:
-        from warmwire.client import WarmwireError, image_attachment
+        from warmwire.errors import WarmwireError
+        from warmwire.media.images import image_attachment
         from warmwire.media.pictures import load_picture
 
         number = len(self.attachments) + len(self._pending) + 1

@@ -123,7 +123,7 @@ def _sockets() -> Iterator[Finding]:
     import socket
     import tempfile
 
-    from warmwire.client import UsageError
+    from warmwire.errors import UsageError
     from warmwire.transport.paths import check_path, default_addr, default_directory
 
     directory = default_directory()

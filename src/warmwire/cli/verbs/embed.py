@@ -42,7 +42,7 @@ def embed(
 
     from warmwire.cli.console.reach import reach
     from warmwire.cli.console.stdin import given_texts
-    from warmwire.client import UsageError
+    from warmwire.errors import UsageError
     from warmwire.wire.tasks import EMBED_TASKS
 
     if task is not None and task not in EMBED_TASKS:

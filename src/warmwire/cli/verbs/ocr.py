@@ -109,12 +109,12 @@ def ocr(
     """
     from warmwire.cli.ocr.run import Job, say
     from warmwire.cli.ocr.targets import Targets, formats_wanted
-    from warmwire.client import UsageError
     from warmwire.documents.input.gather import gather
     from warmwire.documents.parts import require_parts
     from warmwire.documents.reading.reader import Options, Reader
     from warmwire.documents.reading.selection import select_pages
     from warmwire.engines import Engines
+    from warmwire.errors import UsageError
 
     require_parts()
     if force and threshold == 0:

@@ -30,7 +30,7 @@ def rerank(
 
     from warmwire.cli.console.reach import reach
     from warmwire.cli.console.stdin import given_texts
-    from warmwire.client import UsageError
+    from warmwire.errors import UsageError
     from warmwire.system.text import printable
 
     given = given_texts(documents or [])

@@ -42,7 +42,8 @@ def look(socket: Path | None) -> dict[str, Any]:
     Keys: socket, alive, ready, state, reason (in words, and what to do), pid, lost (socket files that have gone),
     capabilities and activity as the admin socket has them.
     """
-    from warmwire.client import BackendUnavailableError, Client, DialError, UsageError
+    from warmwire.client import Client
+    from warmwire.errors import BackendUnavailableError, DialError, UsageError
     from warmwire.transport.listen import lock_holder
     from warmwire.transport.paths import Surface, check_path, surface_addr
 
@@ -84,7 +85,7 @@ def explain(state: str, details: dict[str, Any]) -> str:
 
 def _without_admin(path: str, refusal: Exception, pid: int | None) -> dict[str, Any]:
     """A host whose admin socket does not answer: of another make, half gone, or none at all."""
-    from warmwire.client import DialError
+    from warmwire.errors import DialError
     from warmwire.transport.dial import connect
 
     try:

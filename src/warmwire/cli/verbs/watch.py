@@ -84,7 +84,8 @@ def _views(socket: Path | None) -> Iterator[View]:
     """The view after each change, until the host ends."""
     import time
 
-    from warmwire.client import Client, DialError
+    from warmwire.client import Client
+    from warmwire.errors import DialError
     from warmwire.transport.paths import Surface, surface_addr
 
     path = surface_addr(socket, Surface.GENERATION)

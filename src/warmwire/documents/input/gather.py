@@ -16,9 +16,9 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Final
 
-from warmwire.client import InputError, UsageError
 from warmwire.documents.input.urls import scheme_of
 from warmwire.documents.output.formats import SUFFIX
+from warmwire.errors import InputError, UsageError
 
 STDIN: Final = "-"
 

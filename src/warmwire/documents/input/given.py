@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.client import InputError, UsageError, decode_picture, fit_scale
 from warmwire.documents.input.images import ImagePage
 from warmwire.documents.input.open import MAX_PIPED, open_bytes, open_source
 from warmwire.documents.input.outline import Bookmark
 from warmwire.documents.input.source import Source
 from warmwire.documents.input.urls import scheme_of
-from warmwire.media.images import Image
+from warmwire.errors import InputError, UsageError
+from warmwire.media.images import Image, fit_scale
+from warmwire.media.pictures import decode_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from warmwire.client import InputError, PictureFile
 from warmwire.documents.input.foreign import is_heic, no_document
 from warmwire.documents.input.outline import Bookmark
 from warmwire.documents.input.source import PageText
+from warmwire.errors import InputError
 from warmwire.layout.page import Box
 from warmwire.media.images import Image
+from warmwire.media.pictures import PictureFile
 
 _FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 

@@ -13,7 +13,7 @@ import re
 from typing import Final
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
-from warmwire.client import InputError
+from warmwire.errors import InputError
 
 _URL: Final = re.compile(r"(file|data|https?|ftp|s3):", re.IGNORECASE)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from warmwire.client import InputError
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.cut import cut
 from warmwire.documents.output.flow import pair_captions
 from warmwire.documents.reading.record import Reading, ReadPage
+from warmwire.errors import InputError
 from warmwire.layout.page import Element, Kind
 from warmwire.system.files import write_file
 

@@ -61,7 +61,7 @@ def without_suffix(name: str) -> str:
 
 def format_of(path: str | os.PathLike[str]) -> Format:
     """The format that a file's suffix asks for. Raises UsageError for one that none has."""
-    from warmwire.client import UsageError
+    from warmwire.errors import UsageError
 
     name = PurePath(path).name
     if suffix := _suffix_of(name):

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from warmwire.client import CancelledError, DialError, QueueFullError, WarmwireError
 from warmwire.documents.input.links import place_links
 from warmwire.documents.input.pdf.frame import turn_box
 from warmwire.documents.input.quality import TRUSTED, text_quality
@@ -32,6 +31,7 @@ from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route, Status
 from warmwire.documents.reading.route import THRESHOLD, Claim, claim_of, route
 from warmwire.documents.reading.witness import AGREED, agreement, sample, strips
+from warmwire.errors import CancelledError, DialError, QueueFullError, WarmwireError
 from warmwire.layout.doctags.writer import parse
 from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from warmwire.client import UsageError
+from warmwire.errors import UsageError
 
 _PART: Final = re.compile(r"\s*(\d{1,9})?\s*(-)?\s*(\d{1,9})?\s*", re.ASCII)
 

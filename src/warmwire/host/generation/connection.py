@@ -16,18 +16,16 @@ import logging
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 import msgspec
 
 from warmwire.errors import ErrorCode, InternalError, ProtocolError, QueueFullError, WarmwireError
 from warmwire.host.activity_log import record
 from warmwire.host.failure import ModelError, trace_of
+from warmwire.host.generation.owner import Owner
 from warmwire.models.interface import Finish
 from warmwire.transport.peer import peer_credentials
-
-if TYPE_CHECKING:
-    from warmwire.host.generation.server import Host
 
 R = TypeVar("R", bound=Any)
 """A request; it has an `id`."""
@@ -80,7 +78,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     surface: str
     """What is spoken here, for the log."""
 
-    def __init__(self, host: Host, reader: RequestSource[R]) -> None:
+    def __init__(self, host: Owner, reader: RequestSource[R]) -> None:
         self._host = host
         self._reader = reader
         self._request_id = ""

@@ -14,11 +14,10 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from warmwire.errors import BackendUnavailableError, QueueFullError
 from warmwire.host.activity_log import record
 from warmwire.host.generation.connection import Connection
+from warmwire.host.generation.owner import Activity
 from warmwire.host.generation.runner import Runner
 from warmwire.host.generation.session import Session, TaskSession
 from warmwire.host.hangup import HangupWatch
@@ -48,21 +47,6 @@ MAX_PARTIAL: Final = 1 << 30
 """Bytes of all requests together that have arrived in part: room for eight of the largest."""
 
 _SHUTTING_DOWN: Final = "the host is shutting down"
-
-
-class Activity(msgspec.Struct):
-    """What a host is doing: requests running or waiting, of how many at most; and counts since it started.
-
-    Up to `workers` of the outstanding requests run, the others wait.
-    """
-
-    workers: int
-    capacity: int
-    outstanding: int = 0
-    answered: int = 0
-    refused: int = 0
-    sent: int = 0
-    """Messages sent: about one for each delta."""
 
 
 class Host:

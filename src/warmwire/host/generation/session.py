@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from warmwire.errors import ErrorCode, sendable
 from warmwire.host.generation.connection import Connection
+from warmwire.host.generation.owner import Owner
 from warmwire.models.interface import Finish
 from warmwire.transport.paths import Surface
 from warmwire.wire.generation.messages import Request
@@ -15,14 +15,11 @@ from warmwire.wire.generation.response import ResponseWriter
 from warmwire.wire.generation.validate import validate
 from warmwire.wire.tasks import EmbedRequest, RerankRequest, TaskError, TaskReader, TaskRequest, encode_line
 
-if TYPE_CHECKING:
-    from warmwire.host.generation.server import Host
-
 
 class Session(Connection[Request]):
     """The generation wire. Blobs are received straight into the runner's buffers."""
 
-    def __init__(self, host: Host, reader: RequestReader | None = None) -> None:
+    def __init__(self, host: Owner, reader: RequestReader | None = None) -> None:
         super().__init__(host, reader or RequestReader(host.runner.allocate))
 
     surface = "generation"
@@ -61,7 +58,7 @@ class _Line:
 class TaskSession(Connection[TaskRequest]):
     """Embeddings or rerank."""
 
-    def __init__(self, host: Host, surface: Surface) -> None:
+    def __init__(self, host: Owner, surface: Surface) -> None:
         embed = surface is Surface.EMBEDDINGS
         super().__init__(host, TaskReader(EmbedRequest if embed else RerankRequest))
         self.surface = "embeddings" if embed else "rerank"

@@ -1,7 +1,8 @@
 """A worker: one process, one loaded model, one job at a time.
 
-Started by the host as `python -m warmwire.host.workers.process FD MODEL THREADS`. The main thread runs the model; a second one
-reads the link, so that a cancel arrives while the model computes. When the host goes, the link ends and so do we.
+Started by the host as `python -m warmwire.host.workers.process FD MODEL THREADS`. The main thread runs the model; a
+second one reads the link, so that a cancel arrives while the model computes. When the host goes, the link ends and so
+do we.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warmwire.layout.blocks.markers import BULLETED, NUMBERED
-from warmwire.layout.doctags import tokens as tokens
+from warmwire.layout.doctags import tokens
 from warmwire.layout.doctags.otsl import Place, read_table
 from warmwire.layout.doctags.tokens import GRID, MAX_LEVEL, TAG
 from warmwire.layout.page import Box, Element, Kind

@@ -13,11 +13,6 @@ from typing import Final
 _HIGH, _LOW = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
 
 
-def printable(text: str, longest: int) -> str:
-    """Somebody else's words for a line on a terminal: one line, no escape sequences, at most `longest` characters."""
-    return "".join(char for char in " ".join(text.split()) if char.isprintable())[:longest].strip()
-
-
 class WholeCharacters:
     """Joins characters beyond the BMP that a JSON stream has cut into two surrogate escapes.
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from warmwire.client import InputError, fit_scale
 from warmwire.documents.input.pdf.frame import Frame
+from warmwire.errors import InputError
 from warmwire.layout.page import Box
-from warmwire.media.images import Image
+from warmwire.media.images import Image, fit_scale
 
 _LEAST_DPI: Final = 150.0
 """Drawings have no resolution of their own; at this one their labels can be read."""

@@ -11,12 +11,12 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from warmwire.client import InputError, fit_scale
 from warmwire.documents.input.outline import Bookmark, read_outline
 from warmwire.documents.input.pdf.draw import draw
 from warmwire.documents.input.source import PageText
+from warmwire.errors import InputError
 from warmwire.layout.page import Box
-from warmwire.media.images import Image
+from warmwire.media.images import Image, fit_scale
 
 if TYPE_CHECKING:
     from warmwire.documents.input.pdf.frame import Frame

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.client import InputError
+from warmwire.errors import InputError
 from warmwire.layout.page import Box
 
 Matrix = tuple[float, float, float, float, float, float]

@@ -4,7 +4,7 @@ import sys
 
 from setuptools import Extension, setup
 
-KERNEL = "warmwire.markov.kernel"
+KERNEL = "warmwire.models.markov.kernel"
 MODULES = ("sorting", "records", "graph")
 
 

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from tests.support import GOLDEN_REQUEST, blob_pair, descriptor, frame, image_body, json_frame, text_body, uvarint
-from warmwire.errors import (
+from warmwire.models.images import decode_image
+from warmwire.wire.errors import (
     ErrorCode,
     FrameTooLargeError,
     InvalidRequestError,
@@ -17,8 +18,7 @@ from warmwire.errors import (
     WarmwireError,
     WireVersionError,
 )
-from warmwire.media.images import decode_image
-from warmwire.wire.generation.messages import (
+from warmwire.wire.messages import (
     MAX_ATTACHMENT_BYTES,
     MAX_FRAME,
     PROMPT_PAGE,
@@ -28,7 +28,7 @@ from warmwire.wire.generation.messages import (
     Request,
     text_block,
 )
-from warmwire.wire.generation.request import RequestReader, decode_body, encode_request
+from warmwire.wire.request import RequestReader, decode_body, encode_request
 
 PIXELS = bytes(range(6))
 

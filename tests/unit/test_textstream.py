@@ -6,8 +6,7 @@ import itertools
 
 import pytest
 
-from warmwire.system.text import printable
-from warmwire.wire.generation.text import Repetition, StopStrings, WholeCharacters
+from warmwire.models.textstream import Repetition, StopStrings, WholeCharacters, printable
 
 
 def cuts(text: str) -> list[list[str]]:

@@ -14,9 +14,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from warmwire.bridge.bodies import Sampling
-from warmwire.client import Answer, OutBlock, StopReason, Usage
-from warmwire.errors import InvalidRequestError
-from warmwire.wire.generation.text import StopStrings
+from warmwire.client import Answer, InvalidRequestError, OutBlock, StopReason, StopStrings, Usage
 
 Chunk = dict[str, Any]
 

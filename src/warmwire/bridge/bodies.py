@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from warmwire.errors import InvalidRequestError
+from warmwire.client import InvalidRequestError
 
 _T = TypeVar("_T")
 

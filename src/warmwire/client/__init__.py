@@ -10,13 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from warmwire.client.aio import AsyncClient, AsyncStream
     from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
-    from warmwire.client.generation.aio import AsyncClient, AsyncStream
-    from warmwire.client.generation.sync import Client, Stream
-    from warmwire.client.generation.tasks import HostStatus
-    from warmwire.client.grall.aio import AsyncGrallClient, AsyncGrallStream
-    from warmwire.client.grall.sync import GrallClient, GrallStream
-    from warmwire.errors import (
+    from warmwire.client.grall import GrallClient, GrallStream
+    from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
+    from warmwire.client.sync import Client, Stream
+    from warmwire.client.tasks import HostStatus
+    from warmwire.models.files import replacing, write_all
+    from warmwire.models.images import MAX_PIXELS, fit_scale, image_attachment
+    from warmwire.models.pictures import PictureFile, decode_picture
+    from warmwire.models.textstream import StopStrings
+    from warmwire.wire.errors import (
         AttachmentError,
         BackendUnavailableError,
         CancelledError,
@@ -40,8 +44,7 @@ if TYPE_CHECKING:
         WarmwireError,
         WireVersionError,
     )
-    from warmwire.media.images import image_attachment
-    from warmwire.wire.generation.messages import (
+    from warmwire.wire.messages import (
         MAX_ATTACHMENT_BYTES,
         MAX_ATTACHMENTS,
         MAX_FRAME,
@@ -58,11 +61,11 @@ if TYPE_CHECKING:
         image_block,
         text_block,
     )
-    from warmwire.wire.generation.response import Answer
+    from warmwire.wire.response import Answer
     from warmwire.wire.tasks import EmbedResponse, Ranked, RerankResponse
 
 _HOME = {
-    "client.generation.aio": (
+    "client.aio": (
         "AsyncClient",
         "AsyncStream",
     ),
@@ -73,21 +76,34 @@ _HOME = {
         "RemoteEngine",
         "dial",
     ),
-    "client.grall.sync": (
+    "client.grall": (
         "GrallClient",
         "GrallStream",
     ),
-    "client.grall.aio": (
+    "client.grall_aio": (
         "AsyncGrallClient",
         "AsyncGrallStream",
     ),
-    "client.generation.sync": (
+    "client.sync": (
         "Client",
         "Stream",
     ),
-    "client.generation.tasks": ("HostStatus",),
-    "media.images": ("image_attachment",),
-    "errors": (
+    "client.tasks": ("HostStatus",),
+    "models.files": (
+        "replacing",
+        "write_all",
+    ),
+    "models.images": (
+        "MAX_PIXELS",
+        "fit_scale",
+        "image_attachment",
+    ),
+    "models.pictures": (
+        "PictureFile",
+        "decode_picture",
+    ),
+    "models.textstream": ("StopStrings",),
+    "wire.errors": (
         "AttachmentError",
         "BackendUnavailableError",
         "CancelledError",
@@ -111,7 +127,7 @@ _HOME = {
         "WarmwireError",
         "WireVersionError",
     ),
-    "wire.generation.messages": (
+    "wire.messages": (
         "MAX_ATTACHMENT_BYTES",
         "MAX_ATTACHMENTS",
         "MAX_FRAME",
@@ -128,7 +144,7 @@ _HOME = {
         "image_block",
         "text_block",
     ),
-    "wire.generation.response": ("Answer",),
+    "wire.response": ("Answer",),
     "wire.tasks": (
         "EmbedResponse",
         "Ranked",
@@ -142,6 +158,7 @@ __all__ = [
     "MAX_ATTACHMENT_BYTES",
     "MAX_FRAME",
     "MAX_IMAGE_AXIS",
+    "MAX_PIXELS",
     "PROMPT_PAGE",
     "Answer",
     "AsyncClient",
@@ -170,6 +187,7 @@ __all__ = [
     "Local",
     "Message",
     "OutBlock",
+    "PictureFile",
     "ProtocolError",
     "QueueFullError",
     "Ranked",
@@ -180,6 +198,7 @@ __all__ = [
     "RerankResponse",
     "RerankUnsupportedError",
     "StopReason",
+    "StopStrings",
     "Stream",
     "StreamLostError",
     "TimedOutError",
@@ -190,10 +209,14 @@ __all__ = [
     "UsageError",
     "WarmwireError",
     "WireVersionError",
+    "decode_picture",
     "dial",
+    "fit_scale",
     "image_attachment",
     "image_block",
+    "replacing",
     "text_block",
+    "write_all",
 ]
 
 

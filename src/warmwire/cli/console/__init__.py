@@ -1,1 +1,0 @@
-"""Standard streams, signals, numbers, and reaching a host."""

@@ -1,1 +1,0 @@
-"""Clients of the generation wire."""

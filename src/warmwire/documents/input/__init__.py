@@ -1,1 +1,0 @@
-"""Files as pages: what they show and what they say of themselves."""

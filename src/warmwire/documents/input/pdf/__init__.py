@@ -1,1 +1,0 @@
-"""PDF pages: characters, lines, drawings, links and tags."""

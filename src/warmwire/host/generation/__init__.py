@@ -1,1 +1,0 @@
-"""The host of the generation wire: connections, sessions, admission, and what runs the model."""

@@ -1,1 +1,0 @@
-"""The host of the grall wire."""

@@ -1,1 +1,0 @@
-"""Lines of a column to blocks: paragraphs, headings, list items, notes, code, formulas."""

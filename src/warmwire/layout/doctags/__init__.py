@@ -1,1 +1,0 @@
-"""DocTags: how a page's elements travel as text."""

@@ -1,1 +1,0 @@
-"""Tables: found by ruling lines, by level rules, or by how texts line up."""

@@ -1,1 +1,0 @@
-"""Pictures and sound, from whatever file or object holds them to arrays."""

@@ -1,1 +1,0 @@
-"""Parts that know nothing of pages or models: files, processors, what a `with` block closes."""

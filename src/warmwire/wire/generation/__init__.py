@@ -1,1 +1,0 @@
-"""The generation wire: frames, messages, requests and answers."""

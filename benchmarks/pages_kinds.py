@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.pages_lists import LISTS, columns, end
 from benchmarks.pages_maker import MONO, Sheet
+from benchmarks.pages_tables import TABLES
 
 FIGURE: Final = (
     '<svg viewBox="0 0 100 40" style="width:100%;height:5em;margin-top:.6em"><rect width="100" height="40" fill="#ddd"/>'
@@ -306,5 +307,6 @@ KINDS: Final[dict[str, Callable[[Sheet], None]]] = {
         manual,
         faq,
         *LISTS,
+        *TABLES,
     )
 }

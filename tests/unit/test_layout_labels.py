@@ -1,10 +1,10 @@
-"""Entries of tables whose labels take several lines."""
+"""Heads of tables without rules."""
 
 from __future__ import annotations
 
 from tests.unit.layout_support import HEIGHT, WIDTH, grid, line
-from warmwire.layout.labels import entries, head_rows
-from warmwire.layout.page import Box, Kind, Line
+from warmwire.layout.labels import head_rows
+from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
 
 STRIPS = [(190.0, 250.0), (280.0, 350.0)]
@@ -12,46 +12,6 @@ STRIPS = [(190.0, 250.0), (280.0, 350.0)]
 
 def _row(y: float, *cells: str) -> list[Line]:
     return [line(x, y, text) for x, text in zip((50, 250, 350), cells, strict=True) if text]
-
-
-SPREAD = [
-    _row(100, "Net profit", "233", "201"),
-    _row(126, "Changes in fair value of", "", ""),
-    _row(132, "", "(31)", "64"),
-    _row(138, "the assets held", "", ""),
-    _row(164, "Total of all items", "20", "92"),
-    _row(190, "Share of the income of", "", ""),
-    _row(202, "others, net of tax", "(24)", "82"),
-    _row(228, "Dividends", "", ""),
-    _row(254, "paid", "11", "12"),
-]
-"""Figures between the lines of a label, and beside its last; the name of a group a whole step above its row."""
-ENTRIES = [
-    ["Net profit", "233", "201"],
-    ["Changes in fair value of the assets held", "(31)", "64"],
-    ["Total of all items", "20", "92"],
-    ["Share of the income of others, net of tax", "(24)", "82"],
-    ["Dividends", "", ""],
-    ["paid", "11", "12"],
-]
-
-
-def test_labels_of_several_lines_are_one_entry_with_their_figures() -> None:
-    assert entries(SPREAD, STRIPS) == [[0], [1, 2, 3], [4], [5, 6], [7], [8]]
-
-
-def test_rows_no_wider_apart_than_lines_stay_rows() -> None:
-    rows = [_row(100 + 12 * i, text, "" if i == 1 else "1", "2" if i != 1 else "") for i, text in enumerate("abcd")]
-    assert entries(rows, STRIPS) == [[0], [1], [2], [3]]
-    assert entries([], STRIPS) == []
-
-
-def test_labels_of_several_lines_in_tables_with_rules_and_without() -> None:
-    page = [one for row in SPREAD for one in row]
-    rules = [Box(48, y, 380, y + 0.5) for y in (94, 118, 156, 182, 222, 272)]
-    for drawn in ([], rules):
-        table = next(one for one in structure(page, WIDTH, HEIGHT, rules=drawn) if one.kind is Kind.TABLE)
-        assert grid(table) == ENTRIES
 
 
 def test_a_head_of_several_lines_is_one_row() -> None:
@@ -72,7 +32,7 @@ def test_a_head_of_several_lines_is_one_row() -> None:
 def test_a_head_over_several_columns_is_a_row_of_its_own() -> None:
     over = [line(255, 100, "Number and share, both")]
     rows = [over, _row(112, "Region", "people", "women"), _row(124, "North", "11", "12")]
-    assert head_rows(rows, STRIPS) == 1
+    assert head_rows(rows, STRIPS) == 0
 
 
 def test_heads_over_several_columns_without_rules_span_them() -> None:

@@ -15,12 +15,13 @@ from itertools import chain, pairwise
 from statistics import median
 
 from warmwire.layout.entries import FEWEST, FEWEST_INDEXED, is_indexed, is_section
-from warmwire.layout.labels import entries, head_rows, spans_over
+from warmwire.layout.labels import head_rows, spans_over
 from warmwire.layout.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
 from warmwire.layout.strips import columns_of
 from warmwire.layout.tables import Found, Slot, build
+from warmwire.layout.wraps import table_rows
 
 MIN_GAP = 0.7
 """Narrowest white between two columns, in units of the body size."""
@@ -81,7 +82,7 @@ def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: 
             if len(part) >= 2 and _is_table(part, edges, seen):
                 is_under = alike is parts[0] and part[0] is alike[0] and _stands_over(over, edges, size)
                 over = over if is_under else []
-                yield _build(_merge_wrapped(_merge_labels(part, edges), edges, size), edges, over, size)
+                yield _build(_merge_labels(part, edges), edges, over, size)
 
 
 def _row(runs: Sequence[Line], size: float) -> _Row:
@@ -362,24 +363,9 @@ def _merge_labels(group: list[_Row], edges: Sequence[tuple[float, float]]) -> li
     """Join the lines of a head, and the rows that labels of several lines are spread over."""
     rows = [[line for cell in row.cells for line in cell] for row in group]
     depth = head_rows(rows, edges)
-    parts = [list(range(depth)), *([i + depth for i in entry] for entry in entries(rows[depth:], edges))]
+    body = table_rows(rows[depth:], lambda line: columns_of(line.box, edges))
+    parts = [*([list(range(depth))] if depth else []), *([i + depth for i in row] for row in body)]
     return [_Row([cell for i in part for cell in group[i].cells]) for part in parts]
-
-
-def _merge_wrapped(group: list[_Row], edges: Sequence[tuple[float, float]], size: float) -> list[_Row]:
-    """Join to the row above what only goes on with its cells: a close row with nothing in the first column."""
-    steps = [below.box.centre[1] - above.box.centre[1] for above, below in pairwise(group)]
-    close = 1.6 * size
-    spread = median(steps) > 1.2 * min(steps) if steps else False
-    merged = group[:1]
-    for step, row in zip(steps, group[1:], strict=True):
-        first = min(columns_of(box, edges)[0] for box in row.boxes)
-        words = not any(is_value(join_runs(cell).text) for cell in row.cells)
-        if first > 0 and words and step < close and (spread or len(row.cells) == 1):
-            merged[-1] = _Row([*merged[-1].cells, *row.cells])
-        else:
-            merged.append(row)
-    return merged
 
 
 def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]], over: Sequence[_Row], size: float) -> Found:

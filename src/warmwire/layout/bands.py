@@ -8,17 +8,18 @@ Short rules in the head tell which columns a head stands over. Text in columns b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
-from warmwire.layout.labels import entries
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_period, is_value, join_signs, reads_on, rows_of, same_row, size_of
 from warmwire.layout.splits import split_at
 from warmwire.layout.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables import Found, Slot, build
+from warmwire.layout.wraps import table_rows
 
 MIN_WIDTH = 8.0
 """A rule shorter than that, in units of the body, underlines a word."""
@@ -26,14 +27,14 @@ MIN_WHITE = 0.35
 """Narrowest white between two columns where four rows or more agree on it; else it is MIN_GAP."""
 MIN_GAP = 0.7
 """Narrowest white between two cells of one row."""
-WRAP = 1.45
-"""Lines of one cell follow each other within that step, in units of their size."""
 MAX_BREAK = 2.0
 """A rule drawn in pieces goes on over gaps up to that; two tables side by side stand further apart."""
 MAX_EMPTY = 3.0
 """Rules with nothing between them belong to one table up to that distance, as the two of a double rule do."""
 MAX_ALONE = 2.5
 """Most height of a row between two rules with one line in it, which names the rows that follow."""
+LINES = 1.8
+"""Lines of one cell follow each other within that step, in units of their size."""
 MAX_HEAD = 4
 """Most lines of a head."""
 MAX_RULES = 500
@@ -249,30 +250,25 @@ def _row_groups(
 ) -> list[list[list[Line]]]:
     """Rows of text to rows of the table: what only goes on with cells above joins them."""
     each = len(bands) > 2 and median(len(band) for band in bands) <= 3  # a rule under each row
-    groups: list[list[list[Line]]] = []
     rows = [row for band in bands for row in band]
-    steps = [b[0].box.centre[1] - a[0].box.centre[1] for a, b in pairwise(rows)]
-    spread = bool(steps) and median(steps) > 1.2 * min(steps)
-    within = {id(rows[i]) for entry in entries(rows, strips) for i in entry[1:]}
-    for band in bands:
-        if each and len(band) <= 4 and all(not any(is_value(line.text) for line in row) for row in band[1:]):
+    ends = list(accumulate(len(band) for band in bands))
+    parts = table_rows(rows, lambda line: columns_of(line.box, strips), ends)
+    groups: list[list[list[Line]]] = []
+    for end, band in zip(ends, bands, strict=True):
+        if each and _is_one_row(band, strips):
             groups.append([list(row) for row in band])
-            continue
-        for i, row in enumerate(band):
-            above = band[i - 1] if i else None
-            if id(row) in within or (above is not None and _goes_on(above, row, strips, spread)):
-                groups[-1].append(list(row))
-            else:
-                groups.append([list(row)])
+        else:
+            groups += [[list(rows[i]) for i in part] for part in parts if end - len(band) <= part[0] < end]
     return groups
 
 
-def _goes_on(above: Sequence[Line], row: Sequence[Line], strips: Sequence[Strip], spread: bool) -> bool:
-    first = min(columns_of(line.box, strips)[0] for line in row)
-    step = row[0].box.centre[1] - above[0].box.centre[1]
-    height = max(map(size_of, (*above, *row)))
-    words = not any(is_value(line.text) for line in row)
-    return first > 0 and words and step < WRAP * height and (spread or len(row) == 1)
+def _is_one_row(band: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> bool:
+    """Whether what stands between two rules is one row: most of its columns of figures hold one figure."""
+    figures = Counter(columns_of(line.box, strips)[0] for row in band for line in row if is_value(line.text))
+    stacked = sum(count > 1 for count in figures.values())
+    steps = [below[0].box.centre[1] - above[0].box.centre[1] for above, below in pairwise(band)]
+    together = all(step < LINES * size_of(row[0]) for step, row in zip(steps, band, strict=False))
+    return together and 2 * stacked <= len(figures)
 
 
 def _head_slots(

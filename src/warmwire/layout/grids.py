@@ -7,9 +7,9 @@ chart or a form's frame, not a table. Where strokes part the columns only, text 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 import numpy as np
@@ -18,11 +18,14 @@ from warmwire.layout.forms import form_boxes
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
 from warmwire.layout.tables import Found, Slot, build
+from warmwire.layout.wraps import table_rows
 
 MAX_EDGES = 200
 """Most rows or columns of a lattice; more is a pattern, not a table."""
 TITLE = 1.12
 """A title in a bar over a table is larger than its cells by this factor; recognised sizes of one are rough by 0.08."""
+MOST_WIDE = 0.6
+"""Share of the rows in one band that fill several columns; the others name groups of them."""
 MAX_STROKES = 4000
 """More strokes than that are a drawing; the longest are kept."""
 
@@ -257,38 +260,51 @@ def _split_rows(slots: list[Slot], rows: int) -> tuple[list[Slot], int]:
     """Split each band of the grid that holds several rows of text which line up over its columns."""
     done: list[Slot] = []
     shift = 0
+    parted = _rows_of_bands(slots, rows)
     for band in range(rows):
         here = [slot for slot in slots if slot.row == band]
-        inner = [slot for slot in here if slot.rowspan == 1]
-        crossed = any(slot.row < band < slot.row + slot.rowspan for slot in slots)
-        text = rows_of(line for slot in inner for line in slot.lines)
-        if crossed or len(inner) < len(here) or not _are_rows(text, inner):
+        parts = parted[band]
+        if len(parts) < 2:
             done += [Slot(slot.row + shift, slot.column, slot.rowspan, slot.colspan, slot.lines) for slot in here]
             continue
-        for slot in inner:
-            done += _split_slot(slot, text, band + shift)
-        shift += len(text) - 1
+        for slot in here:
+            done += _split_slot(slot, parts, band + shift)
+        shift += len(parts) - 1
     return done, rows + shift
 
 
-def _are_rows(text: Sequence[Sequence[Line]], slots: Sequence[Slot]) -> bool:
-    """Whether rows of text in one band are rows of the table: most fill several of its columns."""
-    if len(text) < 2 or len(slots) < 2:
+def _rows_of_bands(slots: Sequence[Slot], rows: int) -> list[list[list[Line]]]:
+    """For each band between two level rules, the lines of each row of the table in it; nothing where it is one."""
+    spans = {id(line): (slot.column, slot.column + slot.colspan - 1) for slot in slots for line in slot.lines}
+    bands: list[list[list[Line]]] = []
+    for band in range(rows):
+        whole = not any(slot.row <= band < slot.row + slot.rowspan and slot.rowspan > 1 for slot in slots)
+        bands.append(rows_of(line for slot in slots if slot.row == band for line in slot.lines) if whole else [])
+    text = [row for band in bands for row in band]
+    ends = list(accumulate(map(len, bands)))
+    parts = table_rows(text, lambda line: spans[id(line)], ends)
+    found: list[list[list[Line]]] = []
+    for end, own_text in zip(ends, bands, strict=True):
+        own = [[line for i in part for line in text[i]] for part in parts if end - len(own_text) <= part[0] < end]
+        found.append(own if _are_rows(own, len(own_text), spans) else [])
+    return found
+
+
+def _are_rows(parts: Sequence[Sequence[Line]], count: int, spans: Mapping[int, tuple[int, int]]) -> bool:
+    """Whether parts of one band, of so many rows of text, are rows of the table: most fill several of its columns."""
+    wide = [part for part in parts if len({spans[id(line)][0] for line in part}) > 1]
+    if count == 2 and not (len(wide) == 2 and all(any(is_value(line.text) for line in part) for part in parts)):
         return False
-    owner = {id(line): i for i, slot in enumerate(slots) for line in slot.lines}
-    wide = [row for row in text if len({owner[id(line)] for line in row}) >= 2]
-    if len(text) == 2:
-        return len(wide) == 2 and all(any(is_value(line.text) for line in row) for row in text)
-    return len(wide) >= 0.7 * len(text)
+    return len(wide) >= MOST_WIDE * len(parts)
 
 
-def _split_slot(slot: Slot, text: Sequence[Sequence[Line]], first: int) -> list[Slot]:
+def _split_slot(slot: Slot, parts: Sequence[Sequence[Line]], first: int) -> list[Slot]:
     own = {id(line) for line in slot.lines}
-    if len(slot.lines) == 1 and len(text) > 2:  # one entry in the middle of many rows stands for all of them
-        place = next(i for i, row in enumerate(text) if any(id(line) in own for line in row))
-        if 0 < place < len(text) - 1 or len(text[place]) == 1:
-            return [Slot(first, slot.column, len(text), slot.colspan, slot.lines)]
+    if len(slot.lines) == 1 and len(parts) > 2:  # one entry in the middle of many rows stands for all of them
+        place = next(i for i, part in enumerate(parts) if any(id(line) in own for line in part))
+        if 0 < place < len(parts) - 1 or len(parts[place]) == 1:
+            return [Slot(first, slot.column, len(parts), slot.colspan, slot.lines)]
     return [
-        Slot(first + i, slot.column, 1, slot.colspan, [line for line in row if id(line) in own])
-        for i, row in enumerate(text)
+        Slot(first + i, slot.column, 1, slot.colspan, [line for line in part if id(line) in own])
+        for i, part in enumerate(parts)
     ]

@@ -1,11 +1,7 @@
-"""Entries of a table whose labels, or heads whose words, take several lines.
+"""Heads of a table without rules: lines of one, and those over several columns.
 
-Reports set a label over two or three lines and its figures beside the middle or the last of them. The label's lines
-stand closer than rows do: lines of the first column that follow each other at less than the table's own step, with
-figures beside one of them or between two, are one entry. Where rows stand no wider apart than lines, nothing tells.
-
-Heads are set over several lines too, each in its column, with the label's own head in one of the lines at most. A head
-over several columns is a row of its own.
+Heads are set over several lines, each in its column, with the label's own head in one of the lines at most. A head over
+several columns is a row of its own.
 """
 
 from __future__ import annotations
@@ -20,47 +16,25 @@ from warmwire.layout.rows import is_period, is_value, size_of
 from warmwire.layout.strips import Strip, columns_of
 
 LEADING = 1.4
-"""Lines of one label are no further apart, in units of their size: 1.0 to 1.25 in 9 reports."""
-TIGHT = 0.8
-"""... and by less than that share of the usual step from row to row."""
+"""Lines of one head are no further apart, in units of their size: 1.0 to 1.25 in 9 reports."""
 OVER = 1.5
 """A head over several columns stands over their middle, this near to it, in units of the body."""
 MOST = 4
-"""Lines of a label."""
-
-
-def entries(rows: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> list[list[int]]:
-    """The numbers of `rows`, from top to bottom, with those together that are one entry."""
-    firsts = [[line for line in row if columns_of(line.box, strips)[0] == 0] for row in rows]
-    figures = [len(first) < len(row) for first, row in zip(firsts, rows, strict=True)]
-    middles = [_middle(row) for row, has in zip(rows, figures, strict=True) if has]
-    steps = [below - above for above, below in pairwise(middles)]
-    if len(steps) < 2:
-        return [[i] for i in range(len(rows))]
-    limit = TIGHT * median(steps)
-    labelled = [i for i, first in enumerate(firsts) if first]
-    found: list[list[int]] = []
-    for i, follows in _chained(labelled, firsts, limit):
-        if follows:
-            found[-1].append(i)
-        else:
-            found.append([i])
-    joined = {block[0]: block[-1] for block in found if _is_entry(block, figures)}
-    return _spread(len(rows), joined)
+"""Lines of a head."""
 
 
 def head_rows(rows: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> int:
-    """How many of `rows`, from the top, are the lines of one head: 1 where nothing tells that there are more."""
+    """How many of `rows`, from the top, are the lines of one head: 0 where nothing tells that there are several."""
     depth = next((i for i, row in enumerate(rows) if _has_figures(row, strips)), 0)
     if not 1 < depth <= MOST:
-        return 1
+        return 0
     head = rows[:depth]
     spans = [columns_of(line.box, strips) for row in head for line in row]
     labelled = sum(any(columns_of(line.box, strips)[0] == 0 for line in row) for row in head)
     steps = [_middle(below) - _middle(above) for above, below in pairwise(head)]
     size = min(size_of(line) for row in head for line in row)
     one = labelled <= 1 and all(first == last for first, last in spans) and max(steps) < LEADING * size
-    return depth if one else 1
+    return depth if one else 0
 
 
 def spans_over(row: Sequence[Line], strips: Sequence[Strip], size: float) -> list[tuple[int, int]]:
@@ -90,31 +64,6 @@ def _has_figures(row: Sequence[Line], strips: Sequence[Strip]) -> bool:
     """Whether half of a row, its label apart, is figures; years may be heads."""
     cells = [line.text for line in row if columns_of(line.box, strips)[0] > 0]
     return bool(cells) and 2 * sum(is_value(text) and not is_period(text) for text in cells) >= len(cells)
-
-
-def _chained(labelled: Sequence[int], firsts: Sequence[Sequence[Line]], limit: float) -> list[tuple[int, bool]]:
-    """Rows with a label, and whether it goes on with the label above."""
-    found = [(i, False) for i in labelled[:1]]
-    for above, below in pairwise(labelled):
-        step = _middle(firsts[below]) - _middle(firsts[above])
-        size = min(map(size_of, (*firsts[above], *firsts[below])))
-        found.append((below, step < min(limit, LEADING * size)))
-    return found
-
-
-def _is_entry(block: Sequence[int], figures: Sequence[bool]) -> bool:
-    """Whether lines of a label have one row of figures among them; more are rows of their own."""
-    return 1 < len(block) <= MOST and sum(figures[block[0] : block[-1] + 1]) == 1
-
-
-def _spread(count: int, joined: dict[int, int]) -> list[list[int]]:
-    spread: list[list[int]] = []
-    i = 0
-    while i < count:
-        end = joined.get(i, i)
-        spread.append(list(range(i, end + 1)))
-        i = end + 1
-    return spread
 
 
 def _middle(lines: Sequence[Line]) -> float:

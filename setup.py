@@ -4,7 +4,7 @@ import sys
 
 from setuptools import Extension, setup
 
-KERNEL = "warmwire.models.markov.kernel"
+KERNEL = "warmwire.markov.kernel"
 MODULES = ("sorting", "records", "graph")
 
 

@@ -134,10 +134,10 @@ def _read(job: tuple[Path, Path, bool, Path]) -> str:
     global _engine
     from benchmarks.sights import SightReader
     from warmwire.client import Local
-    from warmwire.documents.export import export
-    from warmwire.documents.formats import Format
-    from warmwire.documents.read import Reader
-    from warmwire.documents.source import open_source
+    from warmwire.documents.input.open import open_source
+    from warmwire.documents.output.export import export
+    from warmwire.documents.output.formats import Format
+    from warmwire.documents.reading.reader import Reader
 
     file, output, scan, cache = job
     if _engine is None:

@@ -28,8 +28,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from warmwire.client import Client, Message, Request, text_block
-from warmwire.models.markov import train
-from warmwire.wire.request import encode_request
+from warmwire.markov import train
+from warmwire.wire.generation.request import encode_request
 
 COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
 STREAMS = 4

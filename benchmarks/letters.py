@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warmwire.documents.letters import LETTERS, STEP, TABLE, fold
+from warmwire.documents.input.letters import LETTERS, STEP, TABLE, fold
 
 _NAMES = "en de nl sv da fr es it pt ro ca pl cs sl hr hu fi et lt lv tr vi id sq cy sw tl so"
 LANGUAGES = tuple(_NAMES.split())

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warmwire.models.markov import Chain, Generation, kernel, load
+from warmwire.markov import Chain, Generation, kernel, load
 from warmwire.wire.grall import Event, EventReader, Gen, New, Pong, encode_command
 
 DEPTH = 8
@@ -87,7 +87,7 @@ def train(text: Path, model: Path) -> tuple[float, int]:
     """Seconds and peak bytes of training in a process of its own, without the interpreter's start."""
     program = (
         "import sys, time, resource\n"
-        "from warmwire.models.markov import train_file\n"
+        "from warmwire.markov import train_file\n"
         "begun = time.perf_counter(); train_file(sys.argv[2], [sys.argv[1]], 8)\n"
         "print(time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
     )

@@ -58,9 +58,9 @@ class Ours:
 
     def __init__(self, quality: str) -> None:
         from warmwire.client import Local
-        from warmwire.documents.read import Options, Reader
+        from warmwire.documents.reading.reader import Options, Reader
+        from warmwire.models.effort import Quality
         from warmwire.models.pages import PageReader
-        from warmwire.models.quality import Quality
 
         self.parts: Counter[str] = Counter()
         self.lines: Counter[str] = Counter()
@@ -92,9 +92,9 @@ class Ours:
 
     def read(self, file: Path, language: str) -> tuple[str, int]:
         """A document's Markdown, and how many pages it has."""
-        from warmwire.documents.export import export
-        from warmwire.documents.formats import Format
-        from warmwire.documents.source import open_source
+        from warmwire.documents.input.open import open_source
+        from warmwire.documents.output.export import export
+        from warmwire.documents.output.formats import Format
 
         source = open_source(str(file))
         reading = self._reader.read(source, range(1, len(source) + 1))
@@ -157,7 +157,7 @@ def there(name: str) -> bool:
 
 def pictures(file: Path) -> Iterator[Any]:
     """A document's pages as pictures."""
-    from warmwire.documents.source import open_source
+    from warmwire.documents.input.open import open_source
 
     source = open_source(str(file))
     for index in range(len(source)):

@@ -26,11 +26,11 @@ if __name__ == "__main__":
 from benchmarks.corpus import ROOT, SETS, SHARED, Set
 from benchmarks.sensitivity import measure
 from warmwire.client import Engine, Local
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.read import Reader
-from warmwire.documents.record import Route
-from warmwire.documents.source import open_source
+from warmwire.documents.input.open import open_source
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.record import Route
 from warmwire.engines import Engines
 
 PARTS: Final = (

@@ -33,10 +33,12 @@ if __name__ == "__main__":
 from benchmarks.corpus import SETS, SHARED, Set
 from benchmarks.sights import SightReader, load_sight
 from warmwire.client import Local
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.read import Reader, drawing_dpi
-from warmwire.documents.source import Image, Page, PageText, Source, open_source
+from warmwire.documents.input.open import open_source
+from warmwire.documents.input.source import Page, PageText, Source
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.reader import Reader, drawing_dpi
+from warmwire.media.images import Image
 from warmwire.models.pages.reader import Sight
 
 STEPS: Final = (0.9, 1.1)

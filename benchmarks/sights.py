@@ -16,8 +16,8 @@ import msgspec
 
 from warmwire.layout.page import Box, Cell, Element, Kind, Line, Region, RegionKind, Table
 from warmwire.layout.runs import Run
-from warmwire.layout.tables import Found
-from warmwire.models.images import Image
+from warmwire.layout.tables.found import Found
+from warmwire.media.images import Image
 from warmwire.models.pages.geometry import Frame
 from warmwire.models.pages.reader import PageReader, Sight
 

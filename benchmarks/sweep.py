@@ -34,8 +34,8 @@ class Result:
 
 def try_file(file: str, limit: float, most: int) -> Result:
     """Structure up to `most` pages of a file."""
-    from warmwire.documents.source import open_source
-    from warmwire.wire.errors import WarmwireError
+    from warmwire.documents.input.open import open_source
+    from warmwire.errors import WarmwireError
 
     result = Result(file)
     try:
@@ -50,10 +50,10 @@ def try_file(file: str, limit: float, most: int) -> Result:
 
 
 def _try_page(source, index: int, limit: float, result: Result) -> None:  # type: ignore[no-untyped-def]
-    from warmwire.documents.read import structure_text
-    from warmwire.documents.record import PageRecord, ReadPage
-    from warmwire.documents.route import route
-    from warmwire.wire.errors import WarmwireError
+    from warmwire.documents.reading.reader import structure_text
+    from warmwire.documents.reading.record import PageRecord, ReadPage
+    from warmwire.documents.reading.route import route
+    from warmwire.errors import WarmwireError
 
     started = time.monotonic()
     try:
@@ -108,7 +108,7 @@ def main() -> int:
     only = [part for part in arguments.only.split(",") if part]
     files = [str(path) for path in sorted(arguments.directory.rglob("*.pdf"))]
     files = [file for file in files if not only or any(part in file for part in only)]
-    import warmwire.documents.read  # noqa: F401  loaded once, before the forks
+    import warmwire.documents.reading.reader  # noqa: F401  loaded once, before the forks
 
     routes: Counter[str] = Counter()
     raised = slow = refused = 0

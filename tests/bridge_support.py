@@ -22,8 +22,8 @@ import openai
 
 from tests.support import COMMAND, PATIENCE, Script
 from warmwire.bridge.serve import bind, make_server
-from warmwire.models.base import Finish
-from warmwire.wire.messages import OutBlock, Request
+from warmwire.models.interface import Finish
+from warmwire.wire.generation.messages import OutBlock, Request
 
 
 class Url:

@@ -13,7 +13,7 @@ from typing import Any
 from tests.support import PATIENCE, json_frame
 from warmwire.client import AsyncClient
 from warmwire.transport.conn import Conn
-from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.generation.messages import OutBlock, Request
 
 
 class Blocking:

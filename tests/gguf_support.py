@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tests import model_support
-from warmwire.models.images import image_attachment
-from warmwire.models.load import load_model
+from warmwire.media.images import image_attachment
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.messages import Attachment, Request
+from warmwire.models.registry import load_model
+from warmwire.wire.generation.messages import Attachment, Request
 
 
 def load(path: Path, options: str = "") -> ChatModel:

@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from tests.support import DATA, PATIENCE
-from warmwire.host.grall import GrallHost, GrallOptions
-from warmwire.models.markov import Chain, kernel, load
+from warmwire.host.grall.server import GrallHost, GrallOptions
+from warmwire.markov import Chain, kernel, load
 from warmwire.transport.listen import SocketPath
 
 GRALL = DATA / "grall"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from warmwire.models.base import Finish
-from warmwire.wire.errors import WarmwireError
-from warmwire.wire.messages import Message, OutBlock, Request, text_block
+from warmwire.errors import WarmwireError
+from warmwire.models.interface import Finish
+from warmwire.wire.generation.messages import Message, OutBlock, Request, text_block
 
 
 def ask(text: str = "hi", **fields: Any) -> Request:

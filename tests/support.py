@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from warmwire.host.daemon import serving
-from warmwire.host.runner import ThreadRunner
-from warmwire.host.server import Host
-from warmwire.models.base import Capabilities, Finish
+from warmwire.host.generation.runner import ThreadRunner
+from warmwire.host.generation.server import Host
+from warmwire.models.interface import Capabilities, Finish
 from warmwire.transport.dial import connect
 from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, surface_addr
-from warmwire.wire.frames import FrameReader
-from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.generation.frames import FrameReader
+from warmwire.wire.generation.messages import OutBlock, Request
 
 COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
 """The command, as this Python runs it."""

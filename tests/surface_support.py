@@ -11,9 +11,9 @@ import pytest
 
 from tests.support import PATIENCE
 from warmwire.client import EmbedUnsupportedError, InvalidRequestError
-from warmwire.models.base import Capabilities, Embeddings, Finish, Ranking, rank
+from warmwire.models.interface import Capabilities, Embeddings, Finish, Ranking, rank
 from warmwire.transport.paths import Surface
-from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.generation.messages import OutBlock, Request
 
 E, R, G = Surface.EMBEDDINGS, Surface.RERANK, Surface.GENERATION
 BOTH = pytest.mark.parametrize("surface", [E, R], ids=["embeddings", "rerank"])

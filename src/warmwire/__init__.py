@@ -23,18 +23,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from warmwire.client.aio import AsyncClient
     from warmwire.client.engine import Engine, Local, Recognition, dial
-    from warmwire.client.sync import Client
+    from warmwire.client.generation.aio import AsyncClient
+    from warmwire.client.generation.sync import Client
     from warmwire.documents.result import Document
+    from warmwire.errors import ErrorCode, InputError, UsageError, WarmwireError
     from warmwire.host.listener import Listener, listen, serve
-    from warmwire.models.base import Handler
-    from warmwire.models.images import decode_image, image_attachment
+    from warmwire.media.images import decode_image, image_attachment
+    from warmwire.models.interface import Handler
     from warmwire.reader import AsyncReader, Reader, read
     from warmwire.transport.conn import Conn
     from warmwire.transport.paths import default_addr
-    from warmwire.wire.errors import ErrorCode, InputError, UsageError, WarmwireError
-    from warmwire.wire.messages import (
+    from warmwire.wire.generation.messages import (
         FRAME_BLOB,
         FRAME_JSON,
         MAX_FRAME,
@@ -56,18 +56,18 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "client.aio": ("AsyncClient",),
+    "client.generation.aio": ("AsyncClient",),
     "client.engine": ("Engine", "Local", "Recognition", "dial"),
-    "client.sync": ("Client",),
+    "client.generation.sync": ("Client",),
     "documents.result": ("Document",),
     "host.listener": ("Listener", "listen", "serve"),
-    "models.base": ("Handler",),
-    "models.images": ("decode_image", "image_attachment"),
+    "models.interface": ("Handler",),
+    "media.images": ("decode_image", "image_attachment"),
     "reader": ("AsyncReader", "Reader", "read"),
     "transport.conn": ("Conn",),
     "transport.paths": ("default_addr",),
-    "wire.errors": ("ErrorCode", "InputError", "UsageError", "WarmwireError"),
-    "wire.messages": (
+    "errors": ("ErrorCode", "InputError", "UsageError", "WarmwireError"),
+    "wire.generation.messages": (
         "FRAME_BLOB",
         "FRAME_JSON",
         "MAX_FRAME",

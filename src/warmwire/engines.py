@@ -10,8 +10,8 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final
 
-from warmwire.models.cpus import cores, free_memory
-from warmwire.models.load import check_model, page_model
+from warmwire.models.registry import check_model, page_model
+from warmwire.system.cpus import cores, free_memory
 
 if TYPE_CHECKING:
     from warmwire.client import RemoteEngine

@@ -24,16 +24,16 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
-from warmwire.client import InputError, UsageError, WarmwireError
-from warmwire.documents.given import Given, name_of, opener
-from warmwire.documents.pages import select_pages
+from warmwire.documents.input.given import Given, name_of, opener
 from warmwire.documents.parts import require_parts
-from warmwire.documents.read import Options
-from warmwire.documents.read import Reader as PageReader
-from warmwire.documents.record import PageRecord, Reading
+from warmwire.documents.reading.reader import Options
+from warmwire.documents.reading.reader import Reader as PageReader
+from warmwire.documents.reading.record import PageRecord, Reading
+from warmwire.documents.reading.selection import select_pages
 from warmwire.documents.result import Document
 from warmwire.engines import Engines
-from warmwire.transport.closing import AsyncClosing, Closing
+from warmwire.errors import InputError, UsageError, WarmwireError
+from warmwire.system.closing import AsyncClosing, Closing
 
 OnPage = Callable[[PageRecord], None]
 """Hears of each page, in order, when it is done: its `page` number, `status`, `route`, `confidence`, `seconds`, ..."""

@@ -13,9 +13,9 @@ import pytest
 from tests.cli_support import begin, failure, run, run_process, terminal
 from tests.conftest import ServeProcess
 from tests.support import COMMAND, DATA, PATIENCE, Gate, Script, Start
-from warmwire.cli import reach
+from warmwire.cli.console import reach
 from warmwire.client import OutBlock, StopReason, Usage
-from warmwire.models.base import Finish
+from warmwire.models.interface import Finish
 
 
 def test_ask_prints_the_answer(echo_host: ServeProcess) -> None:

@@ -15,9 +15,9 @@ import pytest
 
 from tests.cli_support import run
 from tests.support import COMMAND, PATIENCE, Gate, Script, Start
-from warmwire.cli.chat import Talk
+from warmwire.cli.verbs.chat import Talk
 from warmwire.client import Client, Request
-from warmwire.wire.messages import OutBlock
+from warmwire.wire.generation.messages import OutBlock
 
 
 class Listener(Script):

@@ -20,8 +20,8 @@ from tests import tiny_gguf
 from tests.cli_support import begin, failure, run, run_process, status, terminal
 from tests.conftest import Serve, ServeProcess
 from tests.support import FAULTY_PATH, PATIENCE, Gate, LinePeer, Peer, Start
-from warmwire.cli.watch import View, _line, _table
-from warmwire.client import tasks as client_tasks
+from warmwire.cli.verbs.watch import View, _line, _table
+from warmwire.client.generation import tasks as client_tasks
 from warmwire.transport.dial import connect
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
 

@@ -17,7 +17,7 @@ import pytest
 from tests.markov_support import GRALL, MODELS
 from tests.support import COMMAND, PATIENCE
 from warmwire.client import Client, GrallClient
-from warmwire.models.markov import load
+from warmwire.markov import load
 
 
 def warmwire(*words: object, **options: Any) -> subprocess.CompletedProcess[bytes]:

@@ -190,7 +190,7 @@ def test_the_socket_appears_when_the_model_is_loaded(
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     (tmp_path / "sitecustomize.py").write_text(
-        f"import sys\nif 'warmwire.host.worker' in sys.orig_argv: open({str(fifo)!r}).read()\n"
+        f"import sys\nif 'warmwire.host.workers.process' in sys.orig_argv: open({str(fifo)!r}).read()\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     host = serve(wait=False)
@@ -330,7 +330,7 @@ def test_a_second_signal_does_not_wait(serve: Serve, path: str) -> None:
 
 def test_a_signal_while_loading(serve: Serve, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys, time\nif 'warmwire.host.worker' in sys.orig_argv: time.sleep(1000)\n"
+        "import sys, time\nif 'warmwire.host.workers.process' in sys.orig_argv: time.sleep(1000)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     host = serve(wait=False)

@@ -17,12 +17,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from warmwire.layout.doctags import parse
+from warmwire.errors import WarmwireError
+from warmwire.layout.doctags.writer import parse
 from warmwire.layout.page import Box, Line, Region, RegionKind
 from warmwire.layout.structure import structure
-from warmwire.models.markov import Generation, load
-from warmwire.wire.errors import WarmwireError
-from warmwire.wire.frames import FrameReader, encode_frame, pour
+from warmwire.markov import Generation, load
+from warmwire.wire.generation.frames import FrameReader, encode_frame, pour
+from warmwire.wire.generation.messages import FRAME_JSON, MAX_ATTACHMENT_BYTES, MAX_FRAME
+from warmwire.wire.generation.request import RequestReader
+from warmwire.wire.generation.response import Answer, decode_response
+from warmwire.wire.generation.validate import validate
 from warmwire.wire.grall import (
     Close,
     CommandReader,
@@ -38,10 +42,6 @@ from warmwire.wire.grall import (
     encode_tokens,
     unknown_opcode,
 )
-from warmwire.wire.messages import FRAME_JSON, MAX_ATTACHMENT_BYTES, MAX_FRAME
-from warmwire.wire.request import RequestReader
-from warmwire.wire.response import Answer, decode_response
-from warmwire.wire.validate import validate
 
 GOLDEN = Path(__file__).parent.parent / "data" / "inferd"
 REQUEST = (GOLDEN / "page_request.bin").read_bytes()

@@ -14,8 +14,8 @@ import pytest
 from tests.support import Gate, Script, StartWhole, eventually, json_frame, text_body
 from warmwire.client import InputError
 from warmwire.host import activity_log as activity
-from warmwire.models.base import Finish
-from warmwire.wire.messages import OutBlock
+from warmwire.models.interface import Finish
+from warmwire.wire.generation.messages import OutBlock
 
 
 def read_log(directory: Path) -> list[dict[str, Any]]:

@@ -28,17 +28,17 @@ from tests.support import (
     text_body,
 )
 from warmwire.client import AsyncClient, BackendUnavailableError, Client, DialError, InputError, StreamLostError
-from warmwire.client import tasks as client_tasks
+from warmwire.client.generation import tasks as client_tasks
 from warmwire.host import admin as host_admin
 from warmwire.host.admin import Admin
+from warmwire.host.generation.runner import ThreadRunner
 from warmwire.host.hangup import HangupWatch
-from warmwire.host.runner import ThreadRunner
-from warmwire.models.base import Capabilities, Finish
 from warmwire.models.echo import EchoModel
+from warmwire.models.interface import Capabilities, Finish
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status
-from warmwire.wire.messages import OutBlock
+from warmwire.wire.generation.messages import OutBlock
 
 IDLE = {"workers": 1, "capacity": 11, "outstanding": 0, "answered": 0, "refused": 0, "sent": 0}
 

@@ -18,17 +18,17 @@ from tests.bridge_support import BridgeThread, ask, events, line_server, png, re
 from tests.support import PATIENCE, Gate, HostThread, Script, json_frame, random_image
 from warmwire.bridge import output
 from warmwire.bridge.app import make_app
-from warmwire.models.base import Finish
-from warmwire.models.echo import EchoModel
-from warmwire.transport.paths import Surface, surface_addr
-from warmwire.wire.errors import (
+from warmwire.errors import (
     AttachmentError,
     BackendUnavailableError,
     InternalError,
     InvalidRequestError,
     ToolCallError,
 )
-from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
+from warmwire.models.echo import EchoModel
+from warmwire.models.interface import Finish
+from warmwire.transport.paths import Surface, surface_addr
+from warmwire.wire.generation.messages import OutBlock, Request, StopReason, Usage
 
 Behind = Callable[..., HostThread]
 

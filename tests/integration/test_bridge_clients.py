@@ -17,9 +17,9 @@ import pytest
 from tests.bridge_support import BridgeThread, ask, events, line_server, say
 from tests.support import PATIENCE, Gate, HostThread, Script, eventually, open_descriptors
 from warmwire.bridge import output
-from warmwire.models.base import Capabilities
 from warmwire.models.echo import EchoModel
-from warmwire.wire.messages import OutBlock, Request, Usage
+from warmwire.models.interface import Capabilities
+from warmwire.wire.generation.messages import OutBlock, Request, Usage
 
 Behind = Callable[..., HostThread]
 

@@ -20,7 +20,7 @@ from tests.conftest import Serve
 from tests.support import PATIENCE, HostThread, Script, eventually
 from warmwire.bridge import output as output_module
 from warmwire.bridge.http import Waiting
-from warmwire.models.markov import train
+from warmwire.markov import train
 
 PROMPT = {"prompt": "abc", "max_tokens": 4}
 

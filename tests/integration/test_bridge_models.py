@@ -19,8 +19,8 @@ from tests.support import HostThread, eventually, random_image
 from warmwire.bridge.media import Attachments
 from warmwire.client import Client
 from warmwire.host.daemon import PrivateHost
-from warmwire.models.load import load_model
-from warmwire.wire.messages import Message, Request, Tool, text_block
+from warmwire.models.registry import load_model
+from warmwire.wire.generation.messages import Message, Request, Tool, text_block
 
 pytest.importorskip("xllamacpp")
 
@@ -309,7 +309,7 @@ def test_embeddings_through_two_hosts(embedding: tuple[PrivateHost, BridgeThread
 
 
 def test_an_image_through_two_hosts_is_the_same_bytes() -> None:
-    from warmwire.models.images import decode_image, image_attachment
+    from warmwire.media.images import decode_image, image_attachment
     from warmwire.models.openai.messages import image_uri
 
     image = random_image(40, 30)

@@ -22,8 +22,8 @@ from tests.support import (
     open_descriptors,
     text_body,
 )
-from warmwire.host import workers as pool_module
-from warmwire.host.workers import WorkerPool
+from warmwire.host.workers import pool as pool_module
+from warmwire.host.workers.pool import WorkerPool
 
 SECONDS, CLIENTS = 2.5, 8
 

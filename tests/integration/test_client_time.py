@@ -16,9 +16,9 @@ import pytest
 from tests.client_support import DELTA, DONE, Clients, scripted_server
 from tests.support import LOOPS, PATIENCE, Gate, Start
 from warmwire.client import AsyncClient, Client, DialError, Local, TimedOutError, UsageError, dial
-from warmwire.models.base import PageModel
+from warmwire.errors import CancelledError
+from warmwire.models.interface import PageModel
 from warmwire.transport.conn import Conn
-from warmwire.wire.errors import CancelledError
 
 FLOOD = 300
 """Pieces of a thousand deltas: some seconds' reading, so that what waits for its end comes too late."""

@@ -12,11 +12,11 @@ import pytest
 
 from tests.support import Gate, HostThread, Script, eventually, json_frame, text_body
 from warmwire.client import AsyncClient, Client, UsageError
-from warmwire.client.tasks import wait_ready_async
-from warmwire.models.base import Finish
+from warmwire.client.generation.tasks import wait_ready_async
+from warmwire.errors import ListenError
+from warmwire.models.interface import Finish
 from warmwire.transport.listen import SocketPath, lock_holder
-from warmwire.wire.errors import ListenError
-from warmwire.wire.messages import OutBlock
+from warmwire.wire.generation.messages import OutBlock
 
 PAGE = np.zeros((1200, 900, 3), np.uint8)
 

@@ -41,7 +41,7 @@ from warmwire.client import (
 )
 from warmwire.models.echo import EchoModel
 from warmwire.transport.conn import Conn
-from warmwire.wire.messages import MAX_FRAME, Attachment, Message, OutBlock, Request, Usage, text_block
+from warmwire.wire.generation.messages import MAX_FRAME, Attachment, Message, OutBlock, Request, Usage, text_block
 
 
 class TestClient:

@@ -12,10 +12,10 @@ import pytest
 from PIL import Image as Pil
 
 from warmwire.client import InputError, Recognition
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.read import Reader
-from warmwire.documents.source import open_source
+from warmwire.documents.input.open import open_source
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.reader import Reader
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warmwire.documents.read import Options, Reader
-from warmwire.documents.source import open_source
+from warmwire.documents.input.open import open_source
+from warmwire.documents.reading.reader import Options, Reader
 from warmwire.layout.page import Element, Kind
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

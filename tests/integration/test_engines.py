@@ -13,7 +13,7 @@ import warmwire
 from tests.reader_support import PAGE, Reader, listening
 from tests.support import PATIENCE, Script, Start
 from warmwire.client import CancelledError, InternalError, InvalidRequestError, OutBlock, StopReason, TruncatedError
-from warmwire.models.base import Finish
+from warmwire.models.interface import Finish
 
 SUM = int(PAGE.astype(np.int64).sum())
 START = f"<doctag>20x30 sum={SUM} "

@@ -22,7 +22,7 @@ from warmwire.client import (
     StreamLostError,
     UsageError,
 )
-from warmwire.models.markov import Generation
+from warmwire.markov import Generation
 
 
 @pytest.fixture

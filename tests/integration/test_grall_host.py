@@ -16,8 +16,8 @@ import pytest
 
 from tests.markov_support import GRALL, VECTORS, GrallHostThread, chain
 from tests.support import PATIENCE
-from warmwire.host.pacing import Pacing
-from warmwire.models.markov import Generation, Style, train
+from warmwire.host.grall.pacing import Pacing
+from warmwire.markov import Generation, Style, train
 from warmwire.wire.grall import Close, Command, Delay, End, Err, EventReader, Gen, New, Ping, Pong, encode_command
 
 Start = Callable[..., GrallHostThread]

@@ -22,10 +22,10 @@ from tests.support import (
     json_frame,
     text_body,
 )
+from warmwire.errors import DialError
 from warmwire.models.echo import EchoModel
 from warmwire.transport.dial import connect
-from warmwire.wire.errors import DialError
-from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.generation.messages import OutBlock, Request
 
 
 def wait_draining(host: HostThread) -> None:

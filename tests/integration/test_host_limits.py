@@ -31,12 +31,12 @@ from tests.support import (
     uvarint,
 )
 from warmwire.client import DialError, GrallClient, StreamLostError
-from warmwire.host import connection as connection_module
-from warmwire.host import grall as grall_module
 from warmwire.host.activity_log import activity_log
-from warmwire.host.server import PAGE_TIMEOUT
-from warmwire.host.workers import WorkerPool
-from warmwire.models.base import PageModel
+from warmwire.host.generation import connection as connection_module
+from warmwire.host.generation.server import PAGE_TIMEOUT
+from warmwire.host.grall import server as grall_module
+from warmwire.host.workers.pool import WorkerPool
+from warmwire.models.interface import PageModel
 from warmwire.transport.peer import Peer as Credentials
 from warmwire.transport.peer import own_uids
 

@@ -29,9 +29,9 @@ from tests.support import (
     uvarint,
 )
 from warmwire.client import AsyncClient, Client
-from warmwire.host.workers import WorkerPool
+from warmwire.host.workers.pool import WorkerPool
 from warmwire.transport.paths import Surface
-from warmwire.wire.messages import OutBlock
+from warmwire.wire.generation.messages import OutBlock
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory in /proc")
 

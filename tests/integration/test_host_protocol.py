@@ -25,7 +25,7 @@ from tests.support import (
     uvarint,
 )
 from warmwire.models.echo import EchoModel
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.wire.generation.messages import MAX_FRAME
 
 PIXELS = bytes(6)
 GOOD = json_frame(text_body("still here", id="good"))

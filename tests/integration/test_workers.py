@@ -33,10 +33,10 @@ from tests.support import (
     text_body,
     uvarint,
 )
-from warmwire.host import workers as pool_module
-from warmwire.host.workers import WorkerPool
-from warmwire.wire.errors import BackendUnavailableError, InputError
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.errors import BackendUnavailableError, InputError
+from warmwire.host.workers import pool as pool_module
+from warmwire.host.workers.pool import WorkerPool
+from warmwire.wire.generation.messages import MAX_FRAME
 
 StartPool = Callable[..., HostThread]
 

@@ -8,9 +8,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmwire.layout import doctags_tokens as tokens
-from warmwire.layout.doctags import parse, write_page
-from warmwire.layout.markers import BULLETED, NUMBERED
+from warmwire.layout.blocks.markers import BULLETED, NUMBERED
+from warmwire.layout.doctags import tokens
+from warmwire.layout.doctags.writer import parse, write_page
 from warmwire.layout.page import Cell, Element, Kind, Table
 
 TAGS = [*tokens.BLOCKS, *tokens.LISTS, "doctag", "key_value_region", *tokens.CELLS, "loc_7", "loc_499"]

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support import frame, uvarint
-from warmwire.wire.errors import ProtocolError
-from warmwire.wire.frames import FrameReader, encode_frame, pour
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.errors import ProtocolError
+from warmwire.wire.generation.frames import FrameReader, encode_frame, pour
+from warmwire.wire.generation.messages import MAX_FRAME
 
 payloads = st.one_of(st.binary(max_size=300), st.sampled_from([b"x" * n for n in (127, 128, 16383, 16384, 140_000)]))
 frames = st.lists(st.tuples(st.sampled_from([1, 2]), payloads), max_size=6)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmwire.wire.errors import ProtocolError
+from warmwire.errors import ProtocolError
 from warmwire.wire.grall import (
     Close,
     Command,

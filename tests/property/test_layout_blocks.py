@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmwire.layout.blocks import blocks
-from warmwire.layout.hyphens import Vocabulary, join_lines
-from warmwire.layout.markers import find_markers, markers_of
+from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
+from warmwire.layout.blocks.kinds import blocks
+from warmwire.layout.blocks.markers import find_markers, markers_of
+from warmwire.layout.blocks.paragraphs import paragraphs
 from warmwire.layout.page import Box, Element, Line
-from warmwire.layout.paragraphs import paragraphs
 
 _SAMPLE = """the river Keeper LAMPS counted. Oscar said: wide, of and o x = 3 + y — - – * 1. 2. (a) b) [1] [12] 2.1 §
 well known inter national co operation Figure 1: 12 1890 iii 3.50 ☐ • ¹ ´ 冈 東京 Abstract REFERENCES"""

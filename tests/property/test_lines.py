@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warmwire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
 from warmwire.wire.admin import decode_status
-from warmwire.wire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
-from warmwire.wire.frames import pour
+from warmwire.wire.generation.frames import pour
 from warmwire.wire.lines import LineReader
 from warmwire.wire.tasks import (
     EmbedRequest,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.markov_support import interpreted
-from warmwire.models.markov import Chain, Generation, Style, chain, kernel, load, merge, train
-from warmwire.wire.errors import InputError
+from warmwire.errors import InputError
+from warmwire.markov import Chain, Generation, Style, chain, kernel, load, merge, train
 
 texts = st.binary(min_size=1, max_size=300) | st.text("ab", min_size=1, max_size=300).map(str.encode)
 

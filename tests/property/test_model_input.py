@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import tiny_gguf
+from warmwire.errors import InputError, RequestError
 from warmwire.models.llama.header import Header, read_header
 from warmwire.models.openai.errors import status_error
 from warmwire.models.openai.stream import AnswerStream
 from warmwire.models.openai.vectors import read_scores, read_vectors
-from warmwire.models.textstream import StopStrings, WholeCharacters
-from warmwire.wire.errors import InputError, RequestError
-from warmwire.wire.response import ResponseWriter
+from warmwire.wire.generation.response import ResponseWriter
+from warmwire.wire.generation.text import StopStrings, WholeCharacters
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -11,13 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import GOLDEN_REQUEST, GOLDEN_RESPONSE, blob_pair, frame, image_body, json_frame, text_body
-from warmwire.wire.errors import ProtocolError, RequestError, WarmwireError
-from warmwire.wire.frames import FrameReader, pour
-from warmwire.wire.messages import MAX_ATTACHMENT_BYTES, MAX_FRAME, Attachment, Block, Message, OutBlock, Request, Usage
-from warmwire.wire.messages import StopReason as Stop
-from warmwire.wire.request import RequestReader, encode_request
-from warmwire.wire.response import Answer, ResponseWriter, decode_response
-from warmwire.wire.validate import validate
+from warmwire.errors import ProtocolError, RequestError, WarmwireError
+from warmwire.wire.generation.frames import FrameReader, pour
+from warmwire.wire.generation.messages import (
+    MAX_ATTACHMENT_BYTES,
+    MAX_FRAME,
+    Attachment,
+    Block,
+    Message,
+    OutBlock,
+    Request,
+    Usage,
+)
+from warmwire.wire.generation.messages import StopReason as Stop
+from warmwire.wire.generation.request import RequestReader, encode_request
+from warmwire.wire.generation.response import Answer, ResponseWriter, decode_response
+from warmwire.wire.generation.validate import validate
 
 text = st.text(st.characters(codec="utf-8"), max_size=40)
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=10)

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.timing import effort
-from warmwire.documents.across import settle
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.outline import Bookmark
-from warmwire.documents.record import PageRecord, Reading, ReadPage, Route
+from warmwire.documents.input.outline import Bookmark
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.across import settle
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route
 from warmwire.layout.page import Box, Element, Kind
 
 NUMBER = st.one_of(st.floats(-50, 900), st.sampled_from([0.0, 20.0, 780.0]))

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image as Pil
 from PIL import TiffImagePlugin
 
-from warmwire.client.shared import ask_request
-from warmwire.models.audio import audio_attachment
-from warmwire.wire.errors import InputError, InvalidRequestError, UsageError
-from warmwire.wire.messages import Tool
-from warmwire.wire.request import RequestReader, encode_request
-from warmwire.wire.validate import validate
+from warmwire.client.generation.shared import ask_request
+from warmwire.errors import InputError, InvalidRequestError, UsageError
+from warmwire.media.audio import audio_attachment
+from warmwire.wire.generation.messages import Tool
+from warmwire.wire.generation.request import RequestReader, encode_request
+from warmwire.wire.generation.validate import validate
 
 PIXELS = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
 

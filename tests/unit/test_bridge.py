@@ -11,6 +11,7 @@ import pytest
 
 from tests.bridge_support import png, whole
 from tests.support import random_image
+from warmwire import errors as wire_errors
 from warmwire.bridge import answers as answers_module
 from warmwire.bridge import errors
 from warmwire.bridge.answers import ChatShape, TextShape
@@ -19,13 +20,12 @@ from warmwire.bridge.convert import chat_request, text_request
 from warmwire.bridge.guard import is_address, is_local
 from warmwire.bridge.serve import bind, key_from
 from warmwire.client import ListenError, UsageError
-from warmwire.models.base import Capabilities
+from warmwire.errors import InvalidRequestError, WarmwireError
+from warmwire.models.interface import Capabilities
 from warmwire.models.openai.messages import chat_body
-from warmwire.wire import errors as wire_errors
-from warmwire.wire.errors import InvalidRequestError, WarmwireError
-from warmwire.wire.messages import OutBlock, Request, Usage
-from warmwire.wire.response import Answer
-from warmwire.wire.validate import validate
+from warmwire.wire.generation.messages import OutBlock, Request, Usage
+from warmwire.wire.generation.response import Answer
+from warmwire.wire.generation.validate import validate
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -21,11 +21,11 @@ from tests.support import random_image
 from warmwire.bridge.bodies import ChatBody, read
 from warmwire.bridge.convert import chat_request, media_in
 from warmwire.bridge.media import Attachments
-from warmwire.documents.source import open_source
-from warmwire.models.images import decode_image
-from warmwire.models.pictures import load_picture
-from warmwire.wire.errors import InvalidRequestError
-from warmwire.wire.messages import Attachment
+from warmwire.documents.input.open import open_source
+from warmwire.errors import InvalidRequestError
+from warmwire.media.images import decode_image
+from warmwire.media.pictures import load_picture
+from warmwire.wire.generation.messages import Attachment
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -18,11 +18,11 @@ from warmwire.bridge.answers import ChatShape
 from warmwire.bridge.bodies import ChatBody, EmbeddingsBody, RerankBody, TextBody, read
 from warmwire.bridge.convert import chat_request, text_request
 from warmwire.bridge.media import Attachments
-from warmwire.models.images import decode_image
-from warmwire.wire.errors import InvalidRequestError
-from warmwire.wire.messages import OutBlock
-from warmwire.wire.request import encode_request
-from warmwire.wire.response import Answer
+from warmwire.errors import InvalidRequestError
+from warmwire.media.images import decode_image
+from warmwire.wire.generation.messages import OutBlock
+from warmwire.wire.generation.request import encode_request
+from warmwire.wire.generation.response import Answer
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from warmwire.models import docling
-from warmwire.wire.messages import PROMPT_PAGE
+from warmwire.wire.generation.messages import PROMPT_PAGE
 
 MANUAL = Path(__file__).parents[2] / "docs" / "models.md"
 

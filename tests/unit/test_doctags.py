@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warmwire.layout.doctags import parse, write_element, write_elements, write_page
+from warmwire.layout.doctags.writer import parse, write_element, write_elements, write_page
 from warmwire.layout.page import Box, Cell, Element, Kind, Table
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from warmwire.cli.doctor import required
+from warmwire.cli.verbs.doctor import required
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 

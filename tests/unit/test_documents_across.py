@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from warmwire.documents.across import settle
-from warmwire.documents.document import build_document
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.record import PageRecord, Reading, ReadPage
+from warmwire.documents.output.document import build_document
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.across import settle
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage
 from warmwire.layout.page import Box, Element, Kind
 
 
@@ -182,7 +182,7 @@ def test_a_stage_that_fails_is_left_out_and_named(monkeypatch: pytest.MonkeyPatc
     def fail(_: object) -> None:
         raise ValueError("broken")
 
-    monkeypatch.setattr("warmwire.documents.across.set_levels", fail)
+    monkeypatch.setattr("warmwire.documents.reading.across.set_levels", fail)
     document = reading(3)
     settle(document)
     assert document.pages[0].record.skipped == ["levels"]

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.record import PageRecord, Reading, ReadPage
-from warmwire.layout.doctags import parse
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage
+from warmwire.layout.doctags.writer import parse
 from warmwire.layout.page import Box, Cell, Element, Kind, Table
 
 docling = pytest.importorskip("docling_core.types.doc")

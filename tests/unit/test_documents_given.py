@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as Pil
 
 from warmwire.client import InputError, UsageError
-from warmwire.documents.given import name_of, opener
+from warmwire.documents.input.given import name_of, opener
 
 PDF = Path(__file__).parents[1] / "data" / "documents" / "digital.pdf"
 PIXELS = np.arange(30 * 20 * 3, dtype=np.uint8).reshape(30, 20, 3)

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image as Pil
 
-from warmwire.client import MAX_PIXELS, InputError, decode_picture
-from warmwire.documents.source import open_source
+from warmwire.documents.input.open import open_source
+from warmwire.errors import InputError
 from warmwire.layout.page import Box
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.media.images import MAX_PIXELS
+from warmwire.media.pictures import decode_picture
+from warmwire.wire.generation.messages import MAX_FRAME
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 INK, PAPER = 0, 255

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image as Pil
 
 from warmwire.client import InputError, UsageError
-from warmwire.documents.inputs import gather
-from warmwire.documents.source import open_bytes, open_source
+from warmwire.documents.input.gather import gather
+from warmwire.documents.input.open import open_bytes, open_source
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmwire.documents.levels import EXACT, ROUGH, set_levels, size_groups
-from warmwire.documents.numbering import Numbering, numberings
-from warmwire.documents.outline import Bookmark, depths
-from warmwire.documents.record import PageRecord, Reading, ReadPage, Route
+from warmwire.documents.input.outline import Bookmark, depths
+from warmwire.documents.reading.levels import EXACT, ROUGH, set_levels, size_groups
+from warmwire.documents.reading.numbering import Numbering, numberings
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route
 from warmwire.layout.page import Box, Element, Kind
 
 PROSE = "The keeper counted the lamps near the river and wrote the number down in the green book. " * 2

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from warmwire.documents.document import build_document
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
-from warmwire.documents.links import Link, add_links, is_target, place_links
-from warmwire.documents.read import Reader
-from warmwire.documents.record import Reading
-from warmwire.documents.source import open_source
+from warmwire.documents.input.links import Link, add_links, is_target, place_links
+from warmwire.documents.input.open import open_source
+from warmwire.documents.output.document import build_document
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Box, Element, Kind
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

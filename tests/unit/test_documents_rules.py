@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from warmwire.client import UsageError
-from warmwire.documents.pages import select_pages
-from warmwire.documents.prints import is_print
-from warmwire.documents.quality import SURE, TRUSTED, text_quality
-from warmwire.documents.record import Route
-from warmwire.documents.route import route
-from warmwire.documents.source import PageText, open_source
+from warmwire.documents.input.open import open_source
+from warmwire.documents.input.prints import is_print
+from warmwire.documents.input.quality import SURE, TRUSTED, text_quality
+from warmwire.documents.input.source import PageText
+from warmwire.documents.reading.record import Route
+from warmwire.documents.reading.route import route
+from warmwire.documents.reading.selection import select_pages
 from warmwire.layout.page import Box, Line
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warmwire.documents.pdf_frame import Frame, apply
-from warmwire.documents.pdf_objects import Drawn
+from warmwire.documents.input.pdf.frame import Frame, apply
+from warmwire.documents.input.pdf.objects import Drawn
 from warmwire.layout.page import Box
 
 

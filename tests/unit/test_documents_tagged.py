@@ -10,10 +10,10 @@ import pikepdf
 import pytest
 
 from warmwire.client import Engine
+from warmwire.documents.input.open import open_bytes, open_source
 from warmwire.documents.output.markdown import to_markdown
-from warmwire.documents.read import Reader, plain_text
-from warmwire.documents.record import Reading, ReadPage
-from warmwire.documents.source import open_bytes, open_source
+from warmwire.documents.reading.reader import Reader, plain_text
+from warmwire.documents.reading.record import Reading, ReadPage
 from warmwire.layout.page import Kind
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

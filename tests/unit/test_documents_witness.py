@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from warmwire.client import Recognition, StreamLostError
-from warmwire.documents.hidden import Hidden
-from warmwire.documents.read import Options, Reader, drawing_dpi
-from warmwire.documents.record import ReadPage, Route
-from warmwire.documents.source import Image, open_source
-from warmwire.documents.witness import agreement, sample, strips
+from warmwire.documents.input.open import open_source
+from warmwire.documents.reading.hidden import Hidden
+from warmwire.documents.reading.reader import Options, Reader, drawing_dpi
+from warmwire.documents.reading.record import ReadPage, Route
+from warmwire.documents.reading.witness import agreement, sample, strips
 from warmwire.layout.page import Box, Line
+from warmwire.media.images import Image
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 

@@ -7,9 +7,9 @@ import tracemalloc
 import pytest
 
 from tests.support import GOLDEN_REQUEST, GOLDEN_RESPONSE, frame, uvarint
-from warmwire.wire.errors import FrameTooLargeError, ProtocolError
-from warmwire.wire.frames import FrameReader, encode_frame, encode_header
-from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON, MAX_FRAME
+from warmwire.errors import FrameTooLargeError, ProtocolError
+from warmwire.wire.generation.frames import FrameReader, encode_frame, encode_header
+from warmwire.wire.generation.messages import FRAME_BLOB, FRAME_JSON, MAX_FRAME
 from warmwire.wire.scratch import SCRATCH
 
 STREAMS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warmwire.wire.errors import FrameTooLargeError, ProtocolError
+from warmwire.errors import FrameTooLargeError, ProtocolError
 from warmwire.wire.grall import (
     Close,
     Command,

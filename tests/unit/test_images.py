@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import random_image
 from warmwire import MAX_IMAGE_AXIS, Attachment, Request, decode_image, image_attachment
-from warmwire.wire.errors import InvalidRequestError
+from warmwire.errors import InvalidRequestError
 
 RGB = random_image(4, 5)
 

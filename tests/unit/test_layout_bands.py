@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, WIDTH, grid, line, lines, texts, words_of
 from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.splits import split_at
-from warmwire.layout.strips import columns_of
 from warmwire.layout.structure import structure
+from warmwire.layout.tables.strips import columns_of
 
 
 def _level(*ys: float, left: float = 50, right: float = 450) -> list[Box]:

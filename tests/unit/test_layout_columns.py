@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts, words_of
-from warmwire.layout.columns import columns
+from warmwire.layout.order.columns import columns
 from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
 from warmwire.layout.structure import structure
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, line, lines
-from warmwire.layout.folios import Sign, is_content, sign_of
-from warmwire.layout.furniture import furniture
+from warmwire.layout.order.folios import Sign, is_content, sign_of
+from warmwire.layout.order.furniture import furniture
 from warmwire.layout.page import Box, Line, Region, RegionKind
 
 BODY = lines(50, 100, PROSE * 6)

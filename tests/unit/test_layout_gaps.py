@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.unit.layout_support import grid, line
 from tests.unit.test_layout_splits import run
-from warmwire.layout.gaps import split_rows
 from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
+from warmwire.layout.tables.gaps import split_rows
 
 XS = (150, 180, 230)
 

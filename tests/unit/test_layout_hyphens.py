@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.timing import effort
-from warmwire.layout.hyphens import Vocabulary, join_lines
+from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.unit.layout_support import HEIGHT, WIDTH, grid, line
-from warmwire.layout.labels import head_rows
 from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
+from warmwire.layout.tables.labels import head_rows
 
 STRIPS = [(190.0, 250.0), (280.0, 350.0)]
 

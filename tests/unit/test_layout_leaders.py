@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.layout_support import HEIGHT, WIDTH, line, lines, texts
-from warmwire.layout.leaders import with_leaders
+from warmwire.layout.blocks.leaders import with_leaders
 from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.layout_support import HEIGHT, PROSE, WIDTH, line, lines, texts
-from warmwire.layout.neighbours import neighbour_lines
+from warmwire.layout.order.neighbours import neighbour_lines
 from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
 

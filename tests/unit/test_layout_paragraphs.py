@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts
-from warmwire.layout.markers import find_markers, markers_of
+from warmwire.layout.blocks.markers import find_markers, markers_of
 from warmwire.layout.page import Box, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tests.unit.layout_support import HEIGHT, WIDTH, grid, line
 from warmwire.layout.page import Box, Kind, Line
-from warmwire.layout.strips import columns_of
 from warmwire.layout.structure import structure
-from warmwire.layout.wraps import table_rows
+from warmwire.layout.tables.strips import columns_of
+from warmwire.layout.tables.wraps import table_rows
 
 STRIPS = [(190.0, 250.0), (280.0, 350.0)]
 

@@ -6,9 +6,9 @@ import tracemalloc
 
 import pytest
 
-from warmwire.wire.errors import FrameTooLargeError
+from warmwire.errors import FrameTooLargeError
+from warmwire.wire.generation.messages import MAX_FRAME
 from warmwire.wire.lines import LineReader
-from warmwire.wire.messages import MAX_FRAME
 
 STREAMS = {
     "one": ([b"{}"], b"{}\n"),

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from tests.support import without_privileges
+from warmwire.errors import DialError, ListenError, UsageError
 from warmwire.transport.dial import connect, connect_async
 from warmwire.transport.listen import SocketPath
-from warmwire.wire.errors import DialError, ListenError, UsageError
 
 
 @contextmanager

@@ -7,10 +7,10 @@ from pathlib import Path
 import gguf
 import pytest
 
+from warmwire.errors import InputError, UsageError
 from warmwire.models.llama.header import read_header
 from warmwire.models.llama.options import Options, find_projector, parse_gguf_name, settle
-from warmwire.models.load import check_model, with_options
-from warmwire.wire.errors import InputError, UsageError
+from warmwire.models.registry import check_model, with_options
 
 
 def model(path: Path, architecture: str = "llama", **numbers: int) -> Path:

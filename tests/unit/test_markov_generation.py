@@ -12,10 +12,10 @@ import pytest
 
 from tests.markov_support import GRALL, interpreted
 from tests.unit.test_markov_loading import gril, record
-from warmwire.models.markov import (
+from warmwire.errors import AttachmentError, InvalidRequestError, UsageError
+from warmwire.markov import (
     Chain,
     Generation,
-    MarkovModel,
     Style,
     chain,
     generate,
@@ -24,9 +24,16 @@ from warmwire.models.markov import (
     load,
     train,
 )
-from warmwire.models.markov.model import parse_gril_name
-from warmwire.wire.errors import AttachmentError, InvalidRequestError, UsageError
-from warmwire.wire.messages import Attachment, Message, OutBlock, Request, StopReason, image_block, text_block
+from warmwire.models.markov_model import MarkovModel, parse_gril_name
+from warmwire.wire.generation.messages import (
+    Attachment,
+    Message,
+    OutBlock,
+    Request,
+    StopReason,
+    image_block,
+    text_block,
+)
 
 
 @pytest.fixture(params=["compiled", "interpreted"])

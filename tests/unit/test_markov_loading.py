@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.markov_support import GRALL, interpreted
-from warmwire.models.markov import chain, kernel, load
-from warmwire.wire.errors import InputError
+from warmwire.errors import InputError
+from warmwire.markov import chain, kernel, load
 
 
 def gril(

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from tests.markov_support import GRALL, MODELS, interpreted
-from warmwire.models.markov import Chain, chain, generation, kernel, load, merge, merging, train, train_file, training
-from warmwire.wire.errors import InputError, UsageError
+from warmwire.errors import InputError, UsageError
+from warmwire.markov import Chain, chain, generation, kernel, load, merge, merging, train, train_file, training
 
 SMALL = [m for m in MODELS if m["name"] in ("utf8_d6", "one_d4", "rep_d8", "bin_d3")]
 

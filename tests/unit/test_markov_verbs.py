@@ -13,11 +13,11 @@ import pytest
 from tests.markov_support import GRALL
 from tests.support import PATIENCE
 from warmwire.cli import main
-from warmwire.cli.train import parse_size, progress
+from warmwire.cli.verbs.train import parse_size, progress
 from warmwire.client import GrallClient
-from warmwire.host import grall as host
-from warmwire.models.markov import load
-from warmwire.wire.errors import UsageError
+from warmwire.errors import UsageError
+from warmwire.host.grall import server as host
+from warmwire.markov import load
 
 
 def warmwire(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from warmwire.host.workers import WorkerPool
-from warmwire.models.cpus import cores
-from warmwire.models.files import replacing, write_all
-from warmwire.models.load import check_model
-from warmwire.models.markov import storage
-from warmwire.wire.errors import InputError, UsageError
+from warmwire.errors import InputError, UsageError
+from warmwire.host.workers.pool import WorkerPool
+from warmwire.markov import storage
+from warmwire.models.registry import check_model
+from warmwire.system.cpus import cores
+from warmwire.system.files import replacing, write_all
 
 LONG = "x" * 300
 

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Iterator
 
 from tests.support import socket_pair
-from warmwire.host.outbox import Outbox
-from warmwire.wire.frames import FrameReader, encode_frame
-from warmwire.wire.messages import FRAME_BLOB, FRAME_JSON
+from warmwire.host.workers.outbox import Outbox
+from warmwire.wire.generation.frames import FrameReader, encode_frame
+from warmwire.wire.generation.messages import FRAME_BLOB, FRAME_JSON
 
 
 def frames(sock: socket.socket) -> Iterator[tuple[int, bytes]]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image as Pil
 
-from warmwire.documents.formats import Format
-from warmwire.documents.given import opener
+from warmwire.documents.input.given import opener
 from warmwire.documents.output.figures import Figure, write_figures
+from warmwire.documents.output.formats import Format
 from warmwire.documents.output.save import linked_figures, render, save
-from warmwire.documents.record import PageRecord, Reading, ReadPage
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage
 from warmwire.layout.page import Box, Element, Kind
 
 PIXELS = np.random.default_rng(5).integers(0, 255, (300, 200, 3), np.uint8)

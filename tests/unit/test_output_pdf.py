@@ -19,10 +19,10 @@ from PIL import Image as Pil
 from tests.data.documents.make import LETTER, PICTURE, Pdf, prose
 from tests.data.documents.make import text as shown
 from warmwire.client import InputError
-from warmwire.documents.given import opener
+from warmwire.documents.input.given import opener
 from warmwire.documents.output.layer import in_reading_order
 from warmwire.documents.output.pdf import searchable_pdf
-from warmwire.documents.record import PageRecord, Reading, ReadPage, Route
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route
 from warmwire.layout.page import Box, Element, Kind
 from warmwire.layout.runs import Run
 

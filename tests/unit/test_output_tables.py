@@ -13,7 +13,7 @@ import pytest
 from warmwire.documents.output.chunks import LONGEST, chunk_lines
 from warmwire.documents.output.places import alto, hocr
 from warmwire.documents.output.tables import csv_files, grid_of, workbook
-from warmwire.documents.record import PageRecord, Reading, ReadPage
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage
 from warmwire.layout.page import Box, Cell, Element, Kind, Table
 from warmwire.layout.runs import Run
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pil
 
-from warmwire.documents.formats import Format, format_of
-from warmwire.documents.given import opener
+from warmwire.documents.input.given import opener
+from warmwire.documents.output.formats import Format, format_of
 from warmwire.documents.output.viewer import marked, viewer
-from warmwire.documents.record import PageRecord, Reading, ReadPage, Status
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Status
 from warmwire.layout.page import Box, Cell, Element, Kind, Table
 from warmwire.layout.runs import Run
 

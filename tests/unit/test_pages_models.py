@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("cv2")
 pytest.importorskip("onnxruntime")
 
+from warmwire.errors import BackendUnavailableError
 from warmwire.layout.page import Box
 from warmwire.models.pages.cells import cells_of
 from warmwire.models.pages.detector import lines_in
@@ -15,7 +16,6 @@ from warmwire.models.pages.recogniser import picture_of
 from warmwire.models.pages.regions import STRIDES, apart, boxes_of
 from warmwire.models.pages.session import model_path, planes
 from warmwire.models.pages.tables import ModelCell
-from warmwire.wire.errors import BackendUnavailableError
 
 
 def test_planes_are_channels_less_their_mean_over_their_spread() -> None:

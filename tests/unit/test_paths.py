@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from warmwire.errors import UsageError
 from warmwire.transport.paths import MAX_PATH, Surface, check_path, default_addr, default_directory, surface_addr
-from warmwire.wire.errors import UsageError
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS has a rule of its own")

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from tests.support import GOLDEN_REQUEST, blob_pair, descriptor, frame, image_body, json_frame, text_body, uvarint
-from warmwire.models.images import decode_image
-from warmwire.wire.errors import (
+from warmwire.errors import (
     ErrorCode,
     FrameTooLargeError,
     InvalidRequestError,
@@ -18,7 +17,8 @@ from warmwire.wire.errors import (
     WarmwireError,
     WireVersionError,
 )
-from warmwire.wire.messages import (
+from warmwire.media.images import decode_image
+from warmwire.wire.generation.messages import (
     MAX_ATTACHMENT_BYTES,
     MAX_FRAME,
     PROMPT_PAGE,
@@ -28,7 +28,7 @@ from warmwire.wire.messages import (
     Request,
     text_block,
 )
-from warmwire.wire.request import RequestReader, decode_body, encode_request
+from warmwire.wire.generation.request import RequestReader, decode_body, encode_request
 
 PIXELS = bytes(range(6))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import GOLDEN_RESPONSE, frame, json_frame
-from warmwire.wire.errors import (
+from warmwire.errors import (
     BackendUnavailableError,
     ErrorCode,
     InternalError,
@@ -17,9 +17,9 @@ from warmwire.wire.errors import (
     RequestError,
     WarmwireError,
 )
-from warmwire.wire.frames import FrameReader
-from warmwire.wire.messages import FRAME_JSON, MAX_FRAME, OutBlock, Request, Response, StopReason, Usage
-from warmwire.wire.response import Answer, ResponseWriter, decode_response
+from warmwire.wire.generation.frames import FrameReader
+from warmwire.wire.generation.messages import FRAME_JSON, MAX_FRAME, OutBlock, Request, Response, StopReason, Usage
+from warmwire.wire.generation.response import Answer, ResponseWriter, decode_response
 
 
 def decode(data: bytes) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support import open_descriptors
-from warmwire.host.segments import Segment, SegmentPool, map_private
+from warmwire.host.workers.segments import Segment, SegmentPool, map_private
 
 
 @pytest.fixture

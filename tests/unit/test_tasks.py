@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from warmwire.wire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
-from warmwire.wire.frames import pour
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
+from warmwire.wire.generation.frames import pour
+from warmwire.wire.generation.messages import MAX_FRAME
 from warmwire.wire.tasks import (
     EMBED_TASKS,
     MAX_DOCUMENTS,

@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from warmwire.models.textstream import Repetition, StopStrings, WholeCharacters, printable
+from warmwire.system.text import printable
+from warmwire.wire.generation.text import Repetition, StopStrings, WholeCharacters
 
 
 def cuts(text: str) -> list[list[str]]:

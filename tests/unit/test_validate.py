@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.support import image_body, text_body
-from warmwire.wire.errors import AttachmentError, ErrorCode, RequestError
-from warmwire.wire.messages import MAX_IMAGE_AXIS
-from warmwire.wire.request import decode_body
-from warmwire.wire.validate import validate
+from warmwire.errors import AttachmentError, ErrorCode, RequestError
+from warmwire.wire.generation.messages import MAX_IMAGE_AXIS
+from warmwire.wire.generation.request import decode_body
+from warmwire.wire.generation.validate import validate
 
 
 def check(body: dict[str, Any], *blobs: bytes) -> None:

@@ -14,7 +14,9 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from warmwire.bridge.bodies import Sampling
-from warmwire.client import Answer, InvalidRequestError, OutBlock, StopReason, StopStrings, Usage
+from warmwire.client import Answer, OutBlock, StopReason, Usage
+from warmwire.errors import InvalidRequestError
+from warmwire.wire.generation.text import StopStrings
 
 Chunk = dict[str, Any]
 

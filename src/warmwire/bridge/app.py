@@ -27,14 +27,13 @@ from warmwire.bridge.errors import code_of, plain_error
 from warmwire.bridge.guard import Guard
 from warmwire.bridge.metrics import CONTENT_TYPE, Metrics, Record
 from warmwire.bridge.output import Output, read_body, unless_gone
-from warmwire.client import (
-    AsyncClient,
+from warmwire.client import AsyncClient, Request
+from warmwire.errors import (
     BackendUnavailableError,
     DialError,
     InternalError,
     InvalidRequestError,
     ProtocolError,
-    Request,
     WarmwireError,
 )
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from warmwire.client import InvalidRequestError
+from warmwire.errors import InvalidRequestError
 
 _T = TypeVar("_T")
 

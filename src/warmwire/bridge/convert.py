@@ -8,7 +8,8 @@ import msgspec
 
 from warmwire.bridge.bodies import ChatBody, ChatMessage, Part, ResponseFormat, Sampling, TextBody, ToolChoice, ToolSpec
 from warmwire.bridge.media import Attachments
-from warmwire.client import Block, InvalidRequestError, Message, Request, Tool, image_block, text_block
+from warmwire.client import Block, Message, Request, Tool, image_block, text_block
+from warmwire.errors import InvalidRequestError
 
 _NO_PARAMETERS = {"type": "object", "properties": {}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any, Final
 
-from warmwire.client import (
+from warmwire.errors import (
     AttachmentError,
     BackendUnavailableError,
     DialError,

@@ -15,16 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.client import (
-    MAX_ATTACHMENT_BYTES,
-    MAX_ATTACHMENTS,
-    MAX_FRAME,
-    MAX_PIXELS,
-    Attachment,
-    InvalidRequestError,
-    decode_picture,
-    image_attachment,
-)
+from warmwire.client import MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, MAX_FRAME, Attachment
+from warmwire.errors import InvalidRequestError
+from warmwire.media.images import MAX_PIXELS, image_attachment
+from warmwire.media.pictures import decode_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Send
 
 from warmwire.bridge.errors import RETRY_AFTER, BodyTimeoutError, error_body, status_of
-from warmwire.client import FrameTooLargeError, WarmwireError
+from warmwire.errors import FrameTooLargeError, WarmwireError
 
 MAX_BODY: Final = 64 << 20
 """Most bytes of one request's body."""

@@ -16,7 +16,7 @@ import uvicorn
 
 from warmwire.bridge.app import make_app
 from warmwire.bridge.http import HttpConnection, Waiting
-from warmwire.client import ListenError, UsageError
+from warmwire.errors import ListenError, UsageError
 
 DRAIN_TIMEOUT: Final = 10
 """Seconds that requests under way get when the bridge is told to stop."""

@@ -11,23 +11,23 @@ from typing import Annotated
 
 import typer
 
-from warmwire.cli.ask import ask
-from warmwire.cli.bridge import bridge
-from warmwire.cli.chat import chat
-from warmwire.cli.doctor import doctor
-from warmwire.cli.embed import embed
-from warmwire.cli.inspect import inspect
-from warmwire.cli.ipc import ipc
-from warmwire.cli.merge import merge
-from warmwire.cli.ocr import ocr
-from warmwire.cli.rerank import rerank
-from warmwire.cli.run import run
-from warmwire.cli.serve import serve
-from warmwire.cli.status import status
-from warmwire.cli.stdout import give_stdout_up, watch_stdout
-from warmwire.cli.train import train
-from warmwire.cli.watch import watch
-from warmwire.cli.yaml import yaml
+from warmwire.cli.console.stdout import give_stdout_up, watch_stdout
+from warmwire.cli.verbs.ask import ask
+from warmwire.cli.verbs.bridge import bridge
+from warmwire.cli.verbs.chat import chat
+from warmwire.cli.verbs.doctor import doctor
+from warmwire.cli.verbs.embed import embed
+from warmwire.cli.verbs.inspect import inspect
+from warmwire.cli.verbs.ipc import ipc
+from warmwire.cli.verbs.merge import merge
+from warmwire.cli.verbs.ocr import ocr
+from warmwire.cli.verbs.rerank import rerank
+from warmwire.cli.verbs.run import run
+from warmwire.cli.verbs.serve import serve
+from warmwire.cli.verbs.status import status
+from warmwire.cli.verbs.train import train
+from warmwire.cli.verbs.watch import watch
+from warmwire.cli.verbs.yaml import yaml
 
 app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(no_args_is_help=True)(ocr)
@@ -105,7 +105,7 @@ def _say(message: str) -> int:
 
 def _explain(error: Exception) -> int:
     """Print what went wrong in one sentence; returns the exit status."""
-    from warmwire.wire.errors import WarmwireError
+    from warmwire.errors import WarmwireError
 
     if isinstance(error, WarmwireError):
         _say(str(error))

@@ -10,17 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warmwire.client.aio import AsyncClient, AsyncStream
     from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
-    from warmwire.client.grall import GrallClient, GrallStream
-    from warmwire.client.grall_aio import AsyncGrallClient, AsyncGrallStream
-    from warmwire.client.sync import Client, Stream
-    from warmwire.client.tasks import HostStatus
-    from warmwire.models.files import replacing, write_all
-    from warmwire.models.images import MAX_PIXELS, fit_scale, image_attachment
-    from warmwire.models.pictures import PictureFile, decode_picture
-    from warmwire.models.textstream import StopStrings
-    from warmwire.wire.errors import (
+    from warmwire.client.generation.aio import AsyncClient, AsyncStream
+    from warmwire.client.generation.sync import Client, Stream
+    from warmwire.client.generation.tasks import HostStatus
+    from warmwire.client.grall.aio import AsyncGrallClient, AsyncGrallStream
+    from warmwire.client.grall.sync import GrallClient, GrallStream
+    from warmwire.errors import (
         AttachmentError,
         BackendUnavailableError,
         CancelledError,
@@ -44,7 +40,8 @@ if TYPE_CHECKING:
         WarmwireError,
         WireVersionError,
     )
-    from warmwire.wire.messages import (
+    from warmwire.media.images import image_attachment
+    from warmwire.wire.generation.messages import (
         MAX_ATTACHMENT_BYTES,
         MAX_ATTACHMENTS,
         MAX_FRAME,
@@ -61,11 +58,11 @@ if TYPE_CHECKING:
         image_block,
         text_block,
     )
-    from warmwire.wire.response import Answer
+    from warmwire.wire.generation.response import Answer
     from warmwire.wire.tasks import EmbedResponse, Ranked, RerankResponse
 
 _HOME = {
-    "client.aio": (
+    "client.generation.aio": (
         "AsyncClient",
         "AsyncStream",
     ),
@@ -76,34 +73,21 @@ _HOME = {
         "RemoteEngine",
         "dial",
     ),
-    "client.grall": (
+    "client.grall.sync": (
         "GrallClient",
         "GrallStream",
     ),
-    "client.grall_aio": (
+    "client.grall.aio": (
         "AsyncGrallClient",
         "AsyncGrallStream",
     ),
-    "client.sync": (
+    "client.generation.sync": (
         "Client",
         "Stream",
     ),
-    "client.tasks": ("HostStatus",),
-    "models.files": (
-        "replacing",
-        "write_all",
-    ),
-    "models.images": (
-        "MAX_PIXELS",
-        "fit_scale",
-        "image_attachment",
-    ),
-    "models.pictures": (
-        "PictureFile",
-        "decode_picture",
-    ),
-    "models.textstream": ("StopStrings",),
-    "wire.errors": (
+    "client.generation.tasks": ("HostStatus",),
+    "media.images": ("image_attachment",),
+    "errors": (
         "AttachmentError",
         "BackendUnavailableError",
         "CancelledError",
@@ -127,7 +111,7 @@ _HOME = {
         "WarmwireError",
         "WireVersionError",
     ),
-    "wire.messages": (
+    "wire.generation.messages": (
         "MAX_ATTACHMENT_BYTES",
         "MAX_ATTACHMENTS",
         "MAX_FRAME",
@@ -144,7 +128,7 @@ _HOME = {
         "image_block",
         "text_block",
     ),
-    "wire.response": ("Answer",),
+    "wire.generation.response": ("Answer",),
     "wire.tasks": (
         "EmbedResponse",
         "Ranked",
@@ -158,7 +142,6 @@ __all__ = [
     "MAX_ATTACHMENT_BYTES",
     "MAX_FRAME",
     "MAX_IMAGE_AXIS",
-    "MAX_PIXELS",
     "PROMPT_PAGE",
     "Answer",
     "AsyncClient",
@@ -187,7 +170,6 @@ __all__ = [
     "Local",
     "Message",
     "OutBlock",
-    "PictureFile",
     "ProtocolError",
     "QueueFullError",
     "Ranked",
@@ -198,7 +180,6 @@ __all__ = [
     "RerankResponse",
     "RerankUnsupportedError",
     "StopReason",
-    "StopStrings",
     "Stream",
     "StreamLostError",
     "TimedOutError",
@@ -209,14 +190,10 @@ __all__ = [
     "UsageError",
     "WarmwireError",
     "WireVersionError",
-    "decode_picture",
     "dial",
-    "fit_scale",
     "image_attachment",
     "image_block",
-    "replacing",
     "text_block",
-    "write_all",
 ]
 
 

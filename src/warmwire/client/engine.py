@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from warmwire.client.shared import Deadline
-from warmwire.client.sync import Client
-from warmwire.models.base import Handler, PageModel
-from warmwire.models.images import Image, image_attachment
-from warmwire.transport.closing import Closing
+from warmwire.client.generation.shared import Deadline
+from warmwire.client.generation.sync import Client
+from warmwire.errors import CancelledError, InternalError, TruncatedError, WarmwireError
+from warmwire.media.images import Image, image_attachment
+from warmwire.models.interface import Handler, PageModel
+from warmwire.system.closing import Closing
 from warmwire.transport.dial import DIAL_WAIT
-from warmwire.wire.errors import CancelledError, InternalError, TruncatedError, WarmwireError
-from warmwire.wire.messages import (
+from warmwire.wire.generation.messages import (
     PROMPT_PAGE,
     Message,
     OutBlock,

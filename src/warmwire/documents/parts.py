@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Final
 
-from warmwire.client import UsageError
+from warmwire.errors import UsageError
 
 _PARTS: Final = ("docling_core", "PIL", "pypdfium2")
 

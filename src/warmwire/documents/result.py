@@ -13,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from warmwire.client import UsageError
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format, format_of
+from warmwire.documents.input.source import Source
 from warmwire.documents.output.cut import cut, draw
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format, format_of
 from warmwire.documents.output.tables import Grid, grid_of
-from warmwire.documents.record import PageRecord, Reading, ReadPage, Route, Status
-from warmwire.documents.source import Source
+from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route, Status
+from warmwire.errors import UsageError
 from warmwire.layout.page import Box, Element, Kind
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Document:
         return [DocumentPicture(*found) for found in self._captioned(Kind.PICTURE)]
 
     def _captioned(self, kind: Kind) -> Iterable[tuple[DocumentPage, Element, str]]:
-        from warmwire.documents.flow import pair_captions
+        from warmwire.documents.output.flow import pair_captions
 
         for page in self.pages:
             captions = pair_captions(page.elements)
@@ -194,7 +194,7 @@ class Document:
     @cached_property
     def docling(self) -> DoclingDocument:
         """The document as docling-core's `DoclingDocument`."""
-        from warmwire.documents.document import build_document
+        from warmwire.documents.output.document import build_document
 
         return build_document(self.reading)
 

@@ -21,7 +21,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Final, cast
 
-from warmwire.wire.errors import InputError
+from warmwire.errors import InputError
 
 _MAX_BYTES: Final = 16 << 20
 _OLD_FILES: Final = 3

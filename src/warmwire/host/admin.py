@@ -12,12 +12,12 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from warmwire.host.generation.owner import Activity
 from warmwire.host.hangup import HangupWatch
-from warmwire.host.server import Activity
-from warmwire.models.base import Capabilities
+from warmwire.models.interface import Capabilities
 from warmwire.transport.peer import peer_credentials
 from warmwire.wire.admin import Status, encode_status
-from warmwire.wire.messages import VERSION
+from warmwire.wire.generation.messages import VERSION
 
 _MOST_BEHIND: Final = 64 << 10
 """Bytes that may wait for a subscriber: some 256 events."""

@@ -21,17 +21,17 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, cast
 
+from warmwire.errors import CancelledError, ListenError, UsageError
 from warmwire.host.activity_log import activity_log, record
 from warmwire.host.admin import Admin
+from warmwire.host.generation.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.host.notify import InheritedPath, inherited_paths, notify
-from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
-from warmwire.host.workers import WorkerPool
-from warmwire.transport.closing import Closing
+from warmwire.host.workers.pool import WorkerPool
+from warmwire.system.closing import Closing
 from warmwire.transport.listen import Access, SocketPath, raise_descriptor_limit
 from warmwire.transport.paths import Surface, check_path, surface_addr
 from warmwire.transport.peer import own_uids
 from warmwire.wire.admin import Status
-from warmwire.wire.errors import CancelledError, ListenError, UsageError
 
 log = logging.getLogger("warmwire.host")
 

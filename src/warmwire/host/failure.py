@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from warmwire.wire.errors import InternalError
+from warmwire.errors import InternalError
 
 _MOST_PLACES: Final = 30
 """Places kept, the last ones, which are nearest to the failure."""

@@ -15,17 +15,17 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 
+from warmwire.errors import ListenError, UsageError
 from warmwire.host.admin import Admin
-from warmwire.host.runner import ThreadRunner
-from warmwire.host.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
-from warmwire.models.base import Handler, PageModel
-from warmwire.transport.closing import Closing
+from warmwire.host.generation.runner import ThreadRunner
+from warmwire.host.generation.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
+from warmwire.models.interface import Handler, PageModel
+from warmwire.system.closing import Closing
 from warmwire.transport.conn import Conn
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.transport.peer import own_uids
 from warmwire.wire.admin import Status
-from warmwire.wire.errors import ListenError, UsageError
 
 log = logging.getLogger("warmwire.host")
 

@@ -11,8 +11,8 @@ import os
 import socket
 from typing import Final
 
+from warmwire.errors import ListenError
 from warmwire.transport.listen import Access
-from warmwire.wire.errors import ListenError
 
 _FIRST_FD: Final = 3
 

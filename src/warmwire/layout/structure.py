@@ -10,26 +10,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
-from warmwire.layout.alignment import aligned_table
-from warmwire.layout.bands import banded_tables
-from warmwire.layout.blocks import Part, blocks
-from warmwire.layout.columns import columns
-from warmwire.layout.floats import Item
-from warmwire.layout.furniture import Furniture, furniture
-from warmwire.layout.gaps import split_rows
-from warmwire.layout.grids import grid_tables
+from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
+from warmwire.layout.blocks.kinds import Part, blocks
+from warmwire.layout.blocks.leaders import with_leaders
+from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.guard import Guard
-from warmwire.layout.hyphens import Vocabulary, join_lines
-from warmwire.layout.leaders import with_leaders
 from warmwire.layout.looks import dress
-from warmwire.layout.neighbours import neighbour_lines
+from warmwire.layout.order.columns import columns
+from warmwire.layout.order.floats import Item
+from warmwire.layout.order.furniture import Furniture, furniture
+from warmwire.layout.order.neighbours import neighbour_lines
+from warmwire.layout.order.turned import apart_elements, level_lines
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
-from warmwire.layout.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.rows import body_size
 from warmwire.layout.sane import sane_boxes, sane_lines, sane_regions
 from warmwire.layout.splits import split_at_rules
-from warmwire.layout.tables import Found
-from warmwire.layout.turned import apart_elements, level_lines
+from warmwire.layout.tables.alignment import aligned_table
+from warmwire.layout.tables.bands import banded_tables
+from warmwire.layout.tables.found import Found
+from warmwire.layout.tables.gaps import split_rows
+from warmwire.layout.tables.grids import grid_tables
 
 MAX_PICTURE_TEXT = 0.25
 """A figure with more of its area under text is no picture: the layout model took text for one."""

@@ -14,12 +14,11 @@ from typing import Final
 
 import numpy as np
 
-from warmwire.models.base import Capabilities, Finish, Model, Report, page_of
-from warmwire.models.images import Image, image_attachment
+from warmwire.errors import BackendUnavailableError, CancelledError, InputError, TruncatedError
+from warmwire.media.images import Image, image_attachment
+from warmwire.models.interface import Capabilities, Finish, Model, Report, page_of
 from warmwire.models.openai.upstream import deadline
-from warmwire.models.textstream import Repetition, StopStrings
-from warmwire.wire.errors import BackendUnavailableError, CancelledError, InputError, TruncatedError
-from warmwire.wire.messages import (
+from warmwire.wire.generation.messages import (
     PROMPT_PAGE,
     Message,
     OutBlock,
@@ -29,6 +28,7 @@ from warmwire.wire.messages import (
     image_block,
     text_block,
 )
+from warmwire.wire.generation.text import Repetition, StopStrings
 
 PROMPT_CHART: Final = "Convert chart to table."
 PROMPT_FORMULA: Final = "Convert formula to LaTeX."

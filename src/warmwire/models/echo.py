@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from warmwire.models.base import Capabilities, Finish
-from warmwire.wire.messages import OutBlock, Request, StopReason, Usage
+from warmwire.models.interface import Capabilities, Finish
+from warmwire.wire.generation.messages import OutBlock, Request, StopReason, Usage
 
 _WORDS: Final = re.compile(r"\s*\S+|\s+\Z")
 

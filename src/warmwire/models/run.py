@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import cast
 
-from warmwire.models.base import EmbeddingModel, Finish, Model, RerankModel
-from warmwire.wire.errors import BackendUnavailableError, InternalError, InvalidRequestError
-from warmwire.wire.messages import OutBlock, Request, Usage
+from warmwire.errors import BackendUnavailableError, InternalError, InvalidRequestError
+from warmwire.models.interface import EmbeddingModel, Finish, Model, RerankModel
+from warmwire.wire.generation.messages import OutBlock, Request, Usage
 from warmwire.wire.tasks import (
     EmbedRequest,
     EmbedResponse,

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from warmwire.transport.closing import Closing
-from warmwire.wire.frames import Frame, FrameReader, encode_header
-from warmwire.wire.messages import FRAME_JSON, Attachment, Request
-from warmwire.wire.request import RequestReader, encode_request, without_blobs
+from warmwire.system.closing import Closing
+from warmwire.wire.generation.frames import Frame, FrameReader, encode_header
+from warmwire.wire.generation.messages import FRAME_JSON, Attachment, Request
+from warmwire.wire.generation.request import RequestReader, encode_request, without_blobs
 
 
 class Conn(Closing):

@@ -18,8 +18,8 @@ import stat
 import time
 from typing import Final
 
+from warmwire.errors import DialError
 from warmwire.transport.paths import check_path, default_addr
-from warmwire.wire.errors import DialError
 
 DIAL_WAIT: Final = 10.0
 """Seconds to wait for a host that is not listening yet."""

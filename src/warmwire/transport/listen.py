@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from warmwire.errors import ListenError
 from warmwire.transport.dial import new_socket
 from warmwire.transport.paths import check_path, default_addr, default_directory
 from warmwire.transport.peer import peer_credentials
-from warmwire.wire.errors import ListenError
 
 BACKLOG: Final = 512
 """Connections that may wait to be accepted; the kernel may allow fewer."""

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from warmwire.wire.errors import UsageError
+from warmwire.errors import UsageError
 
 MAX_PATH: Final = 103 if sys.platform == "darwin" else 107
 """Longest path of a Unix socket, bytes (`sun_path` less its terminating NUL)."""

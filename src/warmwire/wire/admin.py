@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from warmwire.wire.errors import ProtocolError
+from warmwire.errors import ProtocolError
 
 
 class Status(StrEnum):

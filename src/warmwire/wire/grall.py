@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from warmwire.wire.errors import FrameTooLargeError, ProtocolError, WarmwireError
+from warmwire.errors import FrameTooLargeError, ProtocolError, WarmwireError
 
 MAX_NAME: Final = 4 << 10
 """Longest name of a generation, bytes."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from warmwire.wire.errors import FrameTooLargeError
-from warmwire.wire.frames import pour
-from warmwire.wire.messages import MAX_FRAME
+from warmwire.errors import FrameTooLargeError
+from warmwire.wire.generation.frames import pour
+from warmwire.wire.generation.messages import MAX_FRAME
 from warmwire.wire.scratch import SCRATCH, give_back, lend
 
 _NOTHING: Final = bytearray()

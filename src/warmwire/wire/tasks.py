@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from warmwire.wire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
+from warmwire.errors import FrameTooLargeError, InvalidRequestError, ProtocolError
+from warmwire.wire.generation.messages import MAX_FRAME, U32, RequestId
 from warmwire.wire.lines import LineReader
-from warmwire.wire.messages import MAX_FRAME, U32, RequestId
 
 MAX_DOCUMENTS: Final = 256
 """Most documents of one rerank request."""

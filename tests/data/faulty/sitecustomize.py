@@ -14,15 +14,15 @@ class Faulty:
 
     @property
     def capabilities(self):
-        from warmwire.models.base import Capabilities
+        from warmwire.models.interface import Capabilities
 
         return Capabilities()
 
     def generate(self, request, emit, cancelled):
-        from warmwire.models.base import Finish
-        from warmwire.models.images import decode_image
-        from warmwire.wire.errors import InvalidRequestError
-        from warmwire.wire.messages import OutBlock, StopReason
+        from warmwire.models.interface import Finish
+        from warmwire.media.images import decode_image
+        from warmwire.errors import InvalidRequestError
+        from warmwire.wire.generation.messages import OutBlock, StopReason
 
         def say(text):
             emit(OutBlock("text", text))
@@ -85,7 +85,7 @@ class Faulty:
 
 
 def load_faulty(name, threads=None):
-    from warmwire.wire.errors import InputError
+    from warmwire.errors import InputError
 
     if name == "faulty-file":
         raise InputError("the model file is not there")
@@ -104,7 +104,7 @@ def load_faulty(name, threads=None):
     return Faulty()
 
 
-if "warmwire.host.worker" in sys.orig_argv:
-    import warmwire.models.load
+if "warmwire.host.workers.process" in sys.orig_argv:
+    import warmwire.models.registry
 
-    warmwire.models.load.load_model = load_faulty
+    warmwire.models.registry.load_model = load_faulty

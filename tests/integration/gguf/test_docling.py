@@ -11,9 +11,9 @@ import pytest
 from tests import tiny_gguf
 from tests.gguf_support import ask, page
 from tests.model_support import read_page, text_of
-from warmwire.models.load import load_model, load_page_handler
-from warmwire.wire.errors import InvalidRequestError, TruncatedError, WarmwireError
-from warmwire.wire.messages import Message, OutBlock, Request, StopReason, image_block, text_block
+from warmwire.errors import InvalidRequestError, TruncatedError, WarmwireError
+from warmwire.models.registry import load_model, load_page_handler
+from warmwire.wire.generation.messages import Message, OutBlock, Request, StopReason, image_block, text_block
 
 pytest.importorskip("xllamacpp")
 

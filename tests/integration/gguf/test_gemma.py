@@ -11,10 +11,10 @@ import pytest
 
 from tests.gguf_support import ask
 from tests.model_support import text_of
-from warmwire.models.load import load_model
+from warmwire.errors import CancelledError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import CancelledError
-from warmwire.wire.messages import OutBlock, StopReason
+from warmwire.models.registry import load_model
+from warmwire.wire.generation.messages import OutBlock, StopReason
 
 pytestmark = pytest.mark.llm
 

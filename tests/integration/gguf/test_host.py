@@ -10,7 +10,7 @@ import pytest
 
 from tests import tiny_gguf
 from tests.support import HostThread, blob_pair, eventually, image_body, json_frame, text_body
-from warmwire.host.workers import WorkerPool
+from warmwire.host.workers.pool import WorkerPool
 
 pytest.importorskip("xllamacpp")
 
@@ -106,7 +106,7 @@ def test_a_queued_request_whose_client_leaves_is_never_run(endless: HostThread) 
 def test_a_model_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     import asyncio
 
-    from warmwire.wire.errors import InputError
+    from warmwire.errors import InputError
 
     path = tmp_path / "cut.gguf"
     path.write_bytes(tiny_gguf.text_model(tmp_path / "whole.gguf").read_bytes()[:-100_000])

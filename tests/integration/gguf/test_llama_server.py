@@ -18,12 +18,12 @@ from tests import tiny_gguf
 from tests.gguf_support import ask
 from tests.model_support import text_of
 from tests.support import kill
-from warmwire.models.images import image_attachment
+from warmwire.errors import BackendUnavailableError, CancelledError, InputError, InvalidRequestError
+from warmwire.media.images import image_attachment
 from warmwire.models.llama.server import LlamaServer, Tail, find_server
-from warmwire.models.load import load_model
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import BackendUnavailableError, CancelledError, InputError, InvalidRequestError
-from warmwire.wire.messages import Message, OutBlock, Request, StopReason, Tool, image_block, text_block
+from warmwire.models.registry import load_model
+from warmwire.wire.generation.messages import Message, OutBlock, Request, StopReason, Tool, image_block, text_block
 
 PROGRAM = shutil.which(os.environ.get("WARMWIRE_TEST_LLAMA_SERVER", "llama-server"))
 needs_server = pytest.mark.skipif(PROGRAM is None, reason="no llama-server on PATH or in WARMWIRE_TEST_LLAMA_SERVER")
@@ -116,8 +116,8 @@ def test_a_model_it_cannot_load_is_explained(tmp_path: Path) -> None:
 def test_it_dies_with_us_also_by_sigkill(tmp_path: Path) -> None:
     path = tiny_gguf.text_model(tmp_path / "left.gguf")
     code = (
-        "import sys; from warmwire.models.load import load_model; load_model(sys.argv[1], 1); print('up', flush=True);"
-        "sys.stdin.read()"
+        "import sys; from warmwire.models.registry import load_model; load_model(sys.argv[1], 1);"
+        "print('up', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, f"{path}?llama_server={PROGRAM}"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -10,9 +10,9 @@ import pytest
 from tests import tiny_gguf
 from tests.gguf_support import ask, load
 from tests.model_support import run, text_of
-from warmwire.models.load import check_model, load_model, load_page_handler
+from warmwire.errors import InputError, UsageError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import InputError, UsageError
+from warmwire.models.registry import check_model, load_model, load_page_handler
 
 pytest.importorskip("xllamacpp")
 

@@ -10,10 +10,10 @@ import pytest
 from tests import tiny_gguf
 from tests.gguf_support import ask, load, page
 from tests.model_support import run, text_of
-from warmwire.models.base import Finish
+from warmwire.errors import AttachmentError, InvalidRequestError
+from warmwire.models.interface import Finish
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import AttachmentError, InvalidRequestError
-from warmwire.wire.messages import Attachment, Block, Message, OutBlock, Request, image_block, text_block
+from warmwire.wire.generation.messages import Attachment, Block, Message, OutBlock, Request, image_block, text_block
 
 pytest.importorskip("xllamacpp")
 

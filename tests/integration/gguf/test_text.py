@@ -12,9 +12,9 @@ import pytest
 from tests import tiny_gguf
 from tests.gguf_support import ask, load
 from tests.model_support import run, text_of
+from warmwire.errors import CancelledError, InvalidRequestError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import CancelledError, InvalidRequestError
-from warmwire.wire.messages import Message, OutBlock, Request, StopReason, text_block
+from warmwire.wire.generation.messages import Message, OutBlock, Request, StopReason, text_block
 
 pytest.importorskip("xllamacpp")
 

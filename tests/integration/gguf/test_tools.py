@@ -11,9 +11,9 @@ import pytest
 from tests import tiny_gguf
 from tests.gguf_support import ask, load
 from tests.model_support import run, text_of
+from warmwire.errors import InvalidRequestError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import InvalidRequestError
-from warmwire.wire.messages import Block, Message, Request, StopReason, Tool, text_block
+from warmwire.wire.generation.messages import Block, Message, Request, StopReason, Tool, text_block
 
 pytest.importorskip("xllamacpp")
 

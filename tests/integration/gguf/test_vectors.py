@@ -10,8 +10,8 @@ import pytest
 
 from tests.gguf_support import ask
 from tests.model_support import run
+from warmwire.errors import InvalidRequestError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import InvalidRequestError
 
 pytest.importorskip("xllamacpp")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.openai_server import FakeServer, fake_server
-from warmwire.models.load import load_model
 from warmwire.models.openai.model import ChatModel
+from warmwire.models.registry import load_model
 
 
 @pytest.fixture

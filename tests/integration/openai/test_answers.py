@@ -15,11 +15,21 @@ import pytest
 from tests.model_support import ask, run, text_of
 from tests.openai_server import HELLO, Exchange, FakeServer, chunk, usage
 from warmwire.bridge.answers import usage as bridge_usage
-from warmwire.models.base import Finish
-from warmwire.models.images import image_attachment
+from warmwire.errors import BackendUnavailableError, InvalidRequestError
+from warmwire.media.images import image_attachment
+from warmwire.models.interface import Finish
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import BackendUnavailableError, InvalidRequestError
-from warmwire.wire.messages import Attachment, Block, Message, Request, StopReason, Tool, Usage, image_block, text_block
+from warmwire.wire.generation.messages import (
+    Attachment,
+    Block,
+    Message,
+    Request,
+    StopReason,
+    Tool,
+    Usage,
+    image_block,
+    text_block,
+)
 
 pytest.importorskip("httpx")
 

@@ -10,11 +10,11 @@ import pytest
 from tests.model_support import read_page, run
 from tests.openai_server import Exchange, FakeServer, chunk, usage
 from tests.support import PATIENCE
+from warmwire.errors import InputError
+from warmwire.media.images import image_attachment
 from warmwire.models.docling import PageChatModel
-from warmwire.models.images import image_attachment
-from warmwire.models.load import load_model, load_page_handler
-from warmwire.wire.errors import InputError
-from warmwire.wire.messages import Message, Request, Usage, image_block, text_block
+from warmwire.models.registry import load_model, load_page_handler
+from warmwire.wire.generation.messages import Message, Request, Usage, image_block, text_block
 
 pytest.importorskip("httpx")
 

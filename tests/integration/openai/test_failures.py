@@ -13,9 +13,7 @@ import pytest
 from tests.model_support import ask, run
 from tests.openai_server import HELLO, Exchange, FakeServer, chunk, fake_server, raw_stream, serve_vectors
 from tests.support import PATIENCE, eventually
-from warmwire.models.load import load_model
-from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import (
+from warmwire.errors import (
     BackendUnavailableError,
     CancelledError,
     InvalidRequestError,
@@ -23,7 +21,9 @@ from warmwire.wire.errors import (
     RequestError,
     ToolCallError,
 )
-from warmwire.wire.messages import OutBlock, Tool
+from warmwire.models.openai.model import ChatModel
+from warmwire.models.registry import load_model
+from warmwire.wire.generation.messages import OutBlock, Tool
 
 pytest.importorskip("httpx")
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.model_support import ask, run, text_of
 from tests.openai_server import HELLO, FakeServer, raw_stream, serve_vectors
-from warmwire.models.load import check_model, load_model
+from warmwire.errors import BackendUnavailableError, InputError, UsageError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import BackendUnavailableError, InputError, UsageError
+from warmwire.models.registry import check_model, load_model
 
 pytest.importorskip("httpx")
 

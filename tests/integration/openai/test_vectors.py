@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.openai_server import Exchange, FakeServer, serve_vectors
-from warmwire.models.load import load_model
+from warmwire.errors import BackendUnavailableError
 from warmwire.models.openai.model import ChatModel
-from warmwire.wire.errors import BackendUnavailableError
+from warmwire.models.registry import load_model
 
 pytest.importorskip("httpx")
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from warmwire.documents.flow import pair_captions
+from warmwire.documents.output.flow import pair_captions
 from warmwire.documents.output.tables import grid_of
-from warmwire.documents.record import Reading
+from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Element, Kind
 
 LONGEST: Final = 2000

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmwire.client import InputError
-from warmwire.documents.record import ReadPage
-from warmwire.documents.source import Image, Page, Source
+from warmwire.documents.input.source import Page, Source
+from warmwire.documents.reading.record import ReadPage
+from warmwire.errors import InputError
 from warmwire.layout.page import Box
+from warmwire.media.images import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from warmwire.client import InputError
-from warmwire.documents.flow import pair_captions
+from warmwire.documents.input.source import Source
 from warmwire.documents.output.cut import cut
-from warmwire.documents.output.save import write_file
-from warmwire.documents.record import Reading, ReadPage
-from warmwire.documents.source import Source
+from warmwire.documents.output.flow import pair_captions
+from warmwire.documents.reading.record import Reading, ReadPage
+from warmwire.errors import InputError
 from warmwire.layout.page import Element, Kind
+from warmwire.system.files import write_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from warmwire.client import InputError
+from warmwire.errors import InputError
 
 WIDTH: Final = 500
 """Width of every glyph, thousandths of an em."""

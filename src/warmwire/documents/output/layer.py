@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from warmwire.documents.output.glyphless import ASCENT, DESCENT, WIDTH, Glyphless, plain
-from warmwire.documents.record import ReadPage
+from warmwire.documents.reading.record import ReadPage
 from warmwire.layout.page import Box, Element
 from warmwire.layout.runs import Point, Run
 

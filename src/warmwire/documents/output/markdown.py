@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from warmwire.documents.flow import FURNITURE, Item, Listing, clean, flow, is_tex, pictures
-from warmwire.documents.links import add_html_links, add_links
-from warmwire.documents.record import Reading
+from warmwire.documents.input.links import add_html_links, add_links
+from warmwire.documents.output.flow import FURNITURE, Item, Listing, clean, flow, is_tex, pictures
+from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Cell, Kind, Table
 
 _INLINE: Final = re.compile(

@@ -13,14 +13,14 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from warmwire.client import InputError, UsageError
+from warmwire.documents.input.pdf.file import PdfSource
+from warmwire.documents.input.quality import TRUSTED, text_quality
+from warmwire.documents.input.source import PageText, Source
 from warmwire.documents.output.glyphless import Glyphless
 from warmwire.documents.output.layer import FONT, text_layer
 from warmwire.documents.output.picture_pdf import picture_page
-from warmwire.documents.pdf import PdfSource
-from warmwire.documents.quality import TRUSTED, text_quality
-from warmwire.documents.record import Reading, ReadPage, Route
-from warmwire.documents.source import PageText, Source
+from warmwire.documents.reading.record import Reading, ReadPage, Route
+from warmwire.errors import InputError, UsageError
 
 _ENOUGH: Final = 0.5
 """An earlier layer with less of the letters that were read now is not kept for all of them."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from warmwire.documents.images import ImageSource, Jpeg
-from warmwire.documents.record import ReadPage
-from warmwire.documents.source import Image, Source
+from warmwire.documents.input.images import ImageSource, Jpeg
+from warmwire.documents.input.source import Source
+from warmwire.documents.reading.record import ReadPage
 from warmwire.layout.runs import Point
+from warmwire.media.images import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage

@@ -13,7 +13,7 @@ from typing import Final
 from xml.sax.saxutils import quoteattr
 
 from warmwire.documents.output.layer import in_reading_order, spread_elements
-from warmwire.documents.record import Reading, ReadPage
+from warmwire.documents.reading.record import Reading, ReadPage
 from warmwire.layout.page import Box, Element
 from warmwire.layout.runs import Run
 

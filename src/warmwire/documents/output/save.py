@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from warmwire.client import InputError, replacing, write_all
-from warmwire.documents.export import export
-from warmwire.documents.formats import SUFFIX, Format, without_suffix
+from warmwire.documents.input.pdf.file import PdfSource
+from warmwire.documents.input.source import Source
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import SUFFIX, Format, without_suffix
 from warmwire.documents.output.tables import csv_files, workbook
-from warmwire.documents.pdf import PdfSource
-from warmwire.documents.record import Reading
-from warmwire.documents.source import Source
+from warmwire.documents.reading.record import Reading
+from warmwire.system.files import write_file
 
 
 def render(
@@ -94,19 +94,3 @@ def linked_figures(
 
     linked = (figure.link(base) for figure in write_figures(reading, source, folder, stem))
     return [(figure.path, figure.caption) for figure in linked]
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees half of it; what is no ordinary file (a device, a pipe) is written to.
-
-    Raises InputError where it cannot be written.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            write_all(file, data)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from warmwire.client import UsageError
-from warmwire.documents.flow import pair_captions
-from warmwire.documents.record import Reading
+from warmwire.documents.output.flow import pair_captions
+from warmwire.documents.reading.record import Reading
+from warmwire.errors import UsageError
 from warmwire.layout.page import Kind, Table
 
 _FORMULA: Final = re.compile(r"[=@\t\r]|[+-](?![\d.,\s]|$)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warmwire.documents.flow import Item
+from warmwire.documents.output.flow import Item
 from warmwire.documents.output.markdown import MarkdownWriter, grid_rows
-from warmwire.documents.record import Reading
+from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Table
 
 

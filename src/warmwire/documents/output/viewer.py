@@ -18,12 +18,12 @@ from pathlib import PurePath
 from string import Template
 from typing import Final
 
-from warmwire.client import InputError
-from warmwire.documents.export import export
-from warmwire.documents.formats import Format
+from warmwire.documents.input.source import Source
 from warmwire.documents.output.cut import draw
-from warmwire.documents.record import Reading, ReadPage, Status
-from warmwire.documents.source import Source
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.record import Reading, ReadPage, Status
+from warmwire.errors import InputError
 from warmwire.layout.page import Box, Element, Kind, Table
 
 UNSURE: Final = 0.9

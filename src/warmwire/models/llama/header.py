@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from warmwire.models.textstream import printable
-from warmwire.wire.errors import InputError
+from warmwire.errors import InputError
+from warmwire.system.text import printable
 
 _MAGIC: Final = b"GGUF"
 _VERSIONS: Final = (2, 3)

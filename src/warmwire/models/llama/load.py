@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 from typing import Any, Final
 
-from warmwire.models.base import Capabilities
+from warmwire.errors import InputError
+from warmwire.models.interface import Capabilities
 from warmwire.models.llama.engine import LlamaEngine
 from warmwire.models.llama.options import Settings, parse_gguf_name, settle
 from warmwire.models.llama.server import LlamaServer, find_server
 from warmwire.models.openai.model import ChatModel
 from warmwire.models.openai.vectors import GEMMA_PREFIXES
-from warmwire.wire.errors import InputError
 
 _AUDIO_RATE: Final = 16000
 """Hz at which llama.cpp's encoders hear; it brings other rates to this one, so nothing is won by sending more."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
-from warmwire.models.cpus import cores
+from warmwire.errors import InputError, UsageError
 from warmwire.models.llama.header import Header, read_header
-from warmwire.wire.errors import InputError, UsageError
+from warmwire.system.cpus import cores
 
 SUFFIX: Final = ".gguf"
 _DEFAULT_CONTEXT: Final = 8192

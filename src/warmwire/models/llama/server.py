@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Final
 
+from warmwire.errors import BackendUnavailableError, InputError
 from warmwire.models.llama.options import Settings, private_directory
 from warmwire.models.openai.upstream import HttpUpstream
-from warmwire.wire.errors import BackendUnavailableError, InputError
 
 PROGRAM: Final = "llama-server"
 _POLL: Final = 0.1

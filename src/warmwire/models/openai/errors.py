@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from warmwire.models.textstream import printable
-from warmwire.wire.errors import (
+from warmwire.errors import (
     BackendUnavailableError,
     InvalidRequestError,
     QueueFullError,
     RequestError,
 )
+from warmwire.system.text import printable
 
 _LONGEST: Final = 500
 """Characters of another server's message that are passed on."""

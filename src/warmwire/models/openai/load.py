@@ -13,13 +13,13 @@ import os
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from warmwire.models.base import Capabilities
+from warmwire.errors import BackendUnavailableError, CancelledError, InputError, RequestError, UsageError
 from warmwire.models.docling import is_docling
+from warmwire.models.interface import Capabilities
 from warmwire.models.openai.model import ChatModel
 from warmwire.models.openai.upstream import HttpUpstream, deadline
 from warmwire.models.openai.vectors import GEMMA_PREFIXES, read_scores, read_vectors
-from warmwire.models.textstream import printable
-from warmwire.wire.errors import BackendUnavailableError, CancelledError, InputError, RequestError, UsageError
+from warmwire.system.text import printable
 
 PREFIX: Final = "openai:"
 KEY_VARIABLES: Final = ("WARMWIRE_API_KEY", "OPENAI_API_KEY")

@@ -16,10 +16,10 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from warmwire.models.base import Capabilities
-from warmwire.models.images import decode_image
-from warmwire.wire.errors import AttachmentError, InvalidRequestError
-from warmwire.wire.messages import Attachment, Block, Message, Request
+from warmwire.errors import AttachmentError, InvalidRequestError
+from warmwire.media.images import decode_image
+from warmwire.models.interface import Capabilities
+from warmwire.wire.generation.messages import Attachment, Block, Message, Request
 
 Body = dict[str, Any]
 

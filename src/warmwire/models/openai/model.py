@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from warmwire.models.base import Capabilities, Embeddings, Finish, Ranking, rank
+from warmwire.errors import CancelledError, InvalidRequestError
+from warmwire.models.interface import Capabilities, Embeddings, Finish, Ranking, rank
 from warmwire.models.openai.messages import chat_body
 from warmwire.models.openai.stream import AnswerStream
 from warmwire.models.openai.upstream import Upstream
 from warmwire.models.openai.vectors import read_scores, read_vectors, shorten
-from warmwire.wire.errors import CancelledError, InvalidRequestError
-from warmwire.wire.messages import OutBlock, Request
+from warmwire.wire.generation.messages import OutBlock, Request
 
 _BATCH: Final = 32
 """Texts in one call: servers have caps, and a cancel is looked at between two calls."""

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
-from warmwire.models.base import Finish
+from warmwire.errors import BackendUnavailableError, ToolCallError
+from warmwire.models.interface import Finish
 from warmwire.models.openai.errors import upstream_error
-from warmwire.models.textstream import WholeCharacters
-from warmwire.wire.errors import BackendUnavailableError, ToolCallError
-from warmwire.wire.messages import OutBlock, StopReason, Usage
+from warmwire.wire.generation.messages import OutBlock, StopReason, Usage
+from warmwire.wire.generation.text import WholeCharacters
 
 _MAX_ARGUMENTS: Final = 8 << 20
 """Most characters of one tool call's arguments: what a runaway model may cost."""

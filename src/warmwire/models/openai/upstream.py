@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
+from warmwire.errors import BackendUnavailableError, CancelledError, RequestError
 from warmwire.models.openai.errors import status_error
-from warmwire.wire.errors import BackendUnavailableError, CancelledError, RequestError
 
 if TYPE_CHECKING:
     import httpx

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.wire.errors import BackendUnavailableError, InvalidRequestError
+from warmwire.errors import BackendUnavailableError, InvalidRequestError
 
 _T = TypeVar("_T")
 

@@ -12,7 +12,9 @@ from typing import Final
 
 import numpy as np
 
+from warmwire.errors import BackendUnavailableError
 from warmwire.layout.page import Region
+from warmwire.models.effort import Quality
 from warmwire.models.pages.cascade import cascade
 from warmwire.models.pages.cells import TableModel
 from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, Reading
@@ -21,8 +23,6 @@ from warmwire.models.pages.recogniser import Recogniser
 from warmwire.models.pages.regions import MEAN, SPREAD, LayoutModel
 from warmwire.models.pages.session import Session, model_path, planes
 from warmwire.models.pages.tables import ModelCell
-from warmwire.models.quality import Quality
-from warmwire.wire.errors import BackendUnavailableError
 
 __all__ = ["Engines", "Pixels", "Quads", "Reading", "check_installed"]
 

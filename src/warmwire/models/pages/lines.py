@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from warmwire.layout.markers import markers_of
+from warmwire.layout.blocks.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 from warmwire.models.pages.cuts import Cut

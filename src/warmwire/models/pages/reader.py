@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from warmwire.layout.doctags import write_elements
+from warmwire.layout.doctags.writer import write_elements
 from warmwire.layout.looks import looks_of
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.runs import report_runs
 from warmwire.layout.structure import structure
-from warmwire.layout.tables import Found
-from warmwire.models.base import Report
-from warmwire.models.cpus import cores
-from warmwire.models.images import Image
+from warmwire.layout.tables.found import Found
+from warmwire.media.images import Image
+from warmwire.models.effort import Quality
+from warmwire.models.interface import Report
 from warmwire.models.pages.bleed import without_back
 from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
@@ -46,7 +46,7 @@ from warmwire.models.pages.remains import rest_of
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
 from warmwire.models.pages.tables import model_tables
 from warmwire.models.pages.tiles import find_lines
-from warmwire.models.quality import Quality
+from warmwire.system.cpus import cores
 
 SAMPLE = 6
 """How many short lines are tried upside down."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.wire.errors import BackendUnavailableError
+from warmwire.errors import BackendUnavailableError
 
 Floats = NDArray[np.float32]
 

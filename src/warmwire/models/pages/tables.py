@@ -14,11 +14,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.layout.alignment import MIN_GAP, aligned_table
-from warmwire.layout.grids import grid_tables
 from warmwire.layout.page import Box, Line, Region, RegionKind
 from warmwire.layout.rows import rows_of
-from warmwire.layout.tables import Found, Slot, build
+from warmwire.layout.tables.alignment import MIN_GAP, aligned_table
+from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.grids import grid_tables
 
 MIN_SCORE = 0.6
 """Least score of a region that the table model is asked about."""

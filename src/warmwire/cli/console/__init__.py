@@ -1,0 +1,1 @@
+"""Standard streams, signals, numbers, and reaching a host."""

@@ -1,0 +1,1 @@
+"""The work behind `warmwire ocr`."""

@@ -1,0 +1,205 @@
+"""The work behind `warmwire ocr`: one file after another, their results to files or stdout, news to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import logging
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+
+from warmwire.cli.ocr.targets import Targets, print_out
+from warmwire.documents.input.gather import Input, is_pipe
+from warmwire.documents.input.open import open_source
+from warmwire.documents.input.source import Source
+from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.reader import Reader, Task, settled
+from warmwire.documents.reading.record import PageRecord, Reading, Status
+from warmwire.documents.reading.selection import select_pages
+from warmwire.errors import InputError, WarmwireError
+from warmwire.system.text import printable
+
+_LOG: Final = logging.getLogger(__name__)
+_LONGEST: Final = 1000
+"""Most characters of one line of news."""
+
+
+def say(message: str) -> None:
+    """One line of news; names of files and words of hosts in it cannot reach the terminal as more than that."""
+    typer.echo(f"warmwire: {printable(message, _LONGEST)}", err=True)
+
+
+class Job:
+    """One call of the verb. Its methods return whether a file went well, and have said so if not."""
+
+    def __init__(
+        self, reader: Reader, targets: Targets, *, pages: str = "", password: str = "", force: bool = False
+    ) -> None:
+        self._reader = reader
+        self._targets = targets
+        self._pages = pages
+        self._password = password
+        self._force = force
+
+    def read(self, one: Input) -> bool:
+        """Read a file and write its result."""
+        return self.read_all([one])[0]
+
+    def read_all(self, inputs: Sequence[Input]) -> list[bool]:
+        """Read files and write their results, one after another; the pages of all of them are one queue.
+
+        Where there are several, all are opened once before: what is wrong with one is better known now than in hours.
+        """
+        well = dict.fromkeys(range(len(inputs)), False)
+        files = [(place, one) for place, one in enumerate(inputs) if len(inputs) < 2 or self._check(one)]
+        opened: deque[tuple[int, Source]] = deque()
+        with _Progress() as progress, contextlib.ExitStack() as sources:
+
+            def tasks() -> Iterator[Task | None]:
+                for place, one in files:
+                    if is_pipe(one.path):
+                        yield None
+                    source, numbers = self._open(one)
+                    if source is None:
+                        continue
+                    sources.callback(source.close)
+                    on_page = progress.start(source.name, len(numbers))
+                    opened.append((place, source))
+                    yield Task(source, numbers, on_page)
+
+            with contextlib.closing(self._reader.read_all(tasks())) as readings:
+                for reading in readings:
+                    progress.stop()
+                    place, source = opened.popleft()
+                    with _survived(source.name):
+                        self._targets.write(inputs[place], settled(reading), source, force=self._force)
+                        well[place] = _report(reading)
+                    source.close()
+        return list(well.values())
+
+    def plan(self, one: Input) -> bool:
+        """Print where each page of a file would go."""
+        source, numbers = self._open(one)
+        well = False
+        if source is not None:
+            with contextlib.closing(source), _survived(source.name):
+                well = self._plan(source, numbers)
+        return well
+
+    def _plan(self, source: Source, numbers: Sequence[int]) -> bool:
+        records = list(self._reader.plan(source, numbers))
+        if Format.JSON in self._targets.forms:
+            found = {"source": source.name, "pages": [record.as_dict() for record in records]}
+            text = json.dumps(found, ensure_ascii=False, indent=2)
+        else:
+            text = "\n".join(printable(_plan_line(source.name, record), _LONGEST) for record in records)
+        print_out(f"{text}\n".encode(errors="replace"))
+        return all(record.status is Status.OK for record in records)
+
+    def _check(self, one: Input) -> bool:
+        """Whether a file can be opened and has pages that are asked for; what is not so has been said."""
+        if is_pipe(one.path):
+            return True
+        source, _ = self._open(one)
+        if source is not None:
+            source.close()
+        return source is not None
+
+    def _open(self, one: Input) -> tuple[Source | None, Sequence[int]]:
+        """A file and which of its pages are asked for; None, once that is said, where there are none."""
+        with _survived(one.path):
+            source = open_source(one.path, self._password)
+            if numbers := select_pages(self._pages, len(source)):
+                return source, numbers
+            say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
+            source.close()
+        return None, ()
+
+
+@contextmanager
+def _survived(name: str) -> Iterator[None]:
+    """What goes wrong with one file inside is said, and does not end the run."""
+    try:
+        yield
+    except InputError as error:
+        say(str(error))
+    except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
+        raise
+    except Exception as error:  # one file must not end the run, whatever it breaks
+        _LOG.debug("%s failed", name, exc_info=error)
+        say(f"{name}: unexpected {type(error).__name__}: {error} (--debug shows where)")
+
+
+class _Progress(contextlib.ExitStack):
+    """The progress of one file at a time: that whose pages are given next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._on_page: Callable[[PageRecord], None] | None = None
+
+    def start(self, name: str, total: int) -> Callable[[PageRecord], None]:
+        """Show a file's progress, now or once those before it are done; gives what is to hear of its pages."""
+
+        def on_page(record: PageRecord) -> None:
+            self._on_page = self._on_page or self.enter_context(_progress(name, total))
+            self._on_page(record)
+
+        self._on_page = self._on_page or self.enter_context(_progress(name, total))
+        return on_page
+
+    def stop(self) -> None:
+        """The file's last page is done."""
+        self.close()
+        self._on_page = None
+
+
+def _plan_line(name: str, record: PageRecord) -> str:
+    if record.error:
+        return f"{name}: page {record.page}: {record.error}"
+    measures = f"coverage {record.coverage:.3f}, largest image {record.largest_image:.2f}"
+    if record.coverage:
+        measures += f", text quality {record.text_quality:.2f}"
+    return f"{name}: page {record.page}: {record.route} - {record.why} ({measures})"
+
+
+def _report(reading: Reading) -> bool:
+    """Name what went wrong and what is missing; returns whether nothing went wrong."""
+    for page in reading.pages:
+        record = page.record
+        if record.status is not Status.OK:
+            kept = "part of it was kept" if record.status is Status.PARTIAL else "nothing of it could be kept"
+            say(f"{reading.name}: page {record.page} failed, {kept}: {record.error}")
+        elif record.loss:
+            say(f"{reading.name}: page {record.page}: {record.loss}")
+    any_text = any(page.elements for page in reading.pages)
+    if not any_text:
+        say(f"{reading.name}: no text was found")
+    return any_text and not reading.troubled
+
+
+@contextmanager
+def _progress(name: str, total: int) -> Iterator[Callable[[PageRecord], None]]:
+    """Gives what is to be called for each page that is done: a bar on a terminal, a line elsewhere."""
+    if not sys.stderr.isatty():
+        done = itertools.count(1)
+        yield lambda record: say(f"{name}: {next(done)}/{total}: {_page_line(record)}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(printable(name, 60).replace("[", r"\["), total=total)
+        yield lambda record: progress.advance(task)
+
+
+def _page_line(record: PageRecord) -> str:
+    sure = "" if record.confidence is None else f", confidence {record.confidence:.2f}"
+    state = "" if record.status is Status.OK else f", {record.status}"
+    return f"page {record.page} by {record.route} in {record.seconds:.1f} s{sure}{state}"

@@ -1,0 +1,141 @@
+"""`warmwire watch`: a host as it works, for as long as one looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_LONGEST = 300
+_MOST_WAITING = 40
+"""Marks drawn for waiting requests; a queue may be longer."""
+
+
+def watch(
+    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's generation socket.")] = None,
+) -> None:
+    """Show what a host does until it ends or you interrupt: its state, what runs and waits, messages a second.
+
+    On a terminal one view is kept up to date; elsewhere every change is a line.
+    """
+    from rich.console import Console
+
+    console = Console()
+    views = _views(socket)
+    if console.is_terminal:
+        from rich.live import Live
+
+        with Live(console=console, auto_refresh=False) as live:
+            for view in views:
+                live.update(_table(view), refresh=True)
+    else:
+        for view in views:
+            print(_line(view), flush=True)
+    print("warmwire: the host has ended", file=sys.stderr)
+
+
+_INTERVAL = 1.0
+"""Seconds between two words of a busy host at most: what is longer was idle."""
+
+
+class View:
+    """What has been told so far."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.state = ""
+        self.details: dict[str, Any] = {}
+        self.models: list[str] = []
+        self.activity: dict[str, Any] = {}
+        self.rate = 0.0
+        """Messages a second, of late."""
+
+        self._counted: tuple[float, int] | None = None
+
+    def take(self, event: dict[str, Any], now: float) -> bool:
+        """Take one line of the admin socket in, at `now` in seconds; returns whether there is news in it."""
+        from warmwire.cli.verbs.status import number
+
+        details = {key: value for key, value in event.items() if key not in ("id", "type", "status")}
+        match event.get("status"):
+            case "capabilities":
+                self.models.append(str(details.get("backend", "?")))
+                return False
+            case "activity":
+                sent = number(details, "sent")
+                if self._counted is not None and now > self._counted[0]:
+                    self.rate = max(0, sent - self._counted[1]) / min(now - self._counted[0], _INTERVAL)
+                news = details != self.activity
+                self._counted, self.activity = (now, sent), details
+                return news
+            case str(state):
+                self.state, self.details = state, details
+                return True
+        return False
+
+
+def _views(socket: Path | None) -> Iterator[View]:
+    """The view after each change, until the host ends."""
+    import time
+
+    from warmwire.client import Client
+    from warmwire.errors import DialError
+    from warmwire.transport.paths import Surface, surface_addr
+
+    path = surface_addr(socket, Surface.GENERATION)
+    told = False
+    while True:
+        view = View(path)
+        try:
+            for event in Client(path, wait=0).events():
+                if view.take(event, time.monotonic()):
+                    told = True
+                    yield view
+        except DialError:
+            if not told:
+                raise
+            return
+        if view.state in ("", "draining"):
+            return  # otherwise we may have been dropped for being slow: look again
+
+
+def _line(view: View) -> str:
+    from datetime import datetime
+
+    from warmwire.cli.verbs.status import explain, requests_in_words
+    from warmwire.system.text import printable
+
+    line = f"{datetime.now():%H:%M:%S} {view.state}: {explain(view.state, view.details)}"
+    if view.activity:
+        line += f"; {requests_in_words(view.activity)}, {view.rate:.0f} messages/s"
+    return printable(line, _LONGEST)
+
+
+def _table(view: View) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    from warmwire.cli.verbs.status import explain, number, requests_in_words
+    from warmwire.system.text import printable
+
+    table = Table.grid(padding=(0, 2))
+
+    def row(key: str, value: str, style: str = "") -> None:
+        table.add_row(Text(key, "dim"), Text(printable(value, _LONGEST), style))
+
+    row("host", view.path)
+    row("model", ", ".join(view.models) or "-")
+    row("state", f"{view.state}: {explain(view.state, view.details)}", "green" if view.state == "ready" else "yellow")
+    if view.activity:
+        outstanding = number(view.activity, "outstanding")
+        running = min(outstanding, number(view.activity, "workers"))
+        row("requests", requests_in_words(view.activity))
+        row("queue", "\u25a0" * min(running, 64) + "\u25a1" * min(outstanding - running, _MOST_WAITING), "cyan")
+        row("messages", f"{view.rate:.0f}/s" if outstanding else "")
+    return table

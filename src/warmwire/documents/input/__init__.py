@@ -1,0 +1,1 @@
+"""Files as pages: what they show and what they say of themselves."""

@@ -1,0 +1,1 @@
+"""PDF pages: characters, lines, drawings, links and tags."""

@@ -1,0 +1,158 @@
+"""PDF files as pages, by pdfium.
+
+pdfium is not safe to call from two threads, in whatever documents: every call into it is made under `LOCK`, and
+everything it hands out is closed by hand, so that no finaliser calls it from elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from warmwire.documents.input.outline import Bookmark, read_outline
+from warmwire.documents.input.pdf.draw import draw
+from warmwire.documents.input.source import PageText
+from warmwire.errors import InputError
+from warmwire.layout.page import Box
+from warmwire.media.images import Image, fit_scale
+
+if TYPE_CHECKING:
+    from warmwire.documents.input.pdf.frame import Frame
+    from warmwire.documents.input.pdf.links import Target
+
+LOCK: Final = threading.RLock()
+"""Held around every call into pdfium."""
+
+logging.getLogger("pypdfium2").addHandler(logging.NullHandler())  # else what it logs of a form is printed
+
+
+class PdfSource:
+    """An open PDF file."""
+
+    def __init__(self, name: str, data: Path | bytes, password: str = "") -> None:
+        import pypdfium2
+
+        self._name = name
+        self.data = data
+        with LOCK:
+            try:
+                self._pdf = pypdfium2.PdfDocument(data, password=password or None)
+                self._count = len(self._pdf)
+            except pypdfium2.PdfiumError as error:
+                raise InputError(f"{name}: {_reason(error, password)}") from None
+            except OSError as error:
+                raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
+            if self._count < 1:
+                self._pdf.close()
+                raise InputError(f"{name}: the PDF has no pages")
+            try:
+                self._pdf.init_forms()
+            except pypdfium2.PdfiumError:
+                pass  # filled fields are not drawn; the pages are
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __len__(self) -> int:
+        return self._count
+
+    def page(self, index: int) -> PdfPage:
+        import pypdfium2
+
+        with LOCK:
+            try:
+                return self._load(index)
+            except (pypdfium2.PdfiumError, IndexError) as error:
+                raise InputError(f"the page cannot be loaded ({error})") from None
+
+    def outline(self) -> list[Bookmark]:
+        with LOCK:
+            return read_outline(self._pdf)
+
+    def _load(self, index: int) -> PdfPage:
+        """The page; what is filled into a form and written over it becomes its text, and links are read before that."""
+        import pypdfium2.raw as pdfium
+
+        from warmwire.documents.input.pdf.links import has_notes, read_targets
+
+        page = self._pdf[index]
+        targets = read_targets(self._pdf, page)
+        if self._pdf.formenv is not None or has_notes(page):
+            pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
+            page.close()
+            page = self._pdf[index]
+        return PdfPage(page, targets)
+
+    def close(self) -> None:
+        with LOCK:
+            self._pdf.close()
+
+
+class PdfPage:
+    """One page; its frame is the crop box after /Rotate, in points."""
+
+    def __init__(self, page: Any, targets: list[Target]) -> None:
+        from warmwire.documents.input.pdf.frame import Frame
+
+        self._page = page
+        self._targets = targets
+        try:
+            self.frame: Frame = Frame.of_page(page)
+        except InputError:
+            page.close()
+            raise
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return self.frame.size
+
+    def text(self) -> PageText:
+        import pypdfium2
+
+        from warmwire.documents.input.pdf.text import read_page
+
+        with LOCK:
+            try:
+                return read_page(self._page, self.frame, self._targets)
+            except pypdfium2.PdfiumError as error:
+                raise InputError(f"the page's text cannot be read ({error})") from None
+
+    def render(self, dpi: float) -> Image:
+        import pypdfium2
+
+        scale = fit_scale(*self.size, dpi / 72.0)
+        with LOCK:
+            try:
+                return draw(self._page, scale)
+            except pypdfium2.PdfiumError as error:
+                raise InputError(f"the page cannot be drawn ({error})") from None
+
+    def cut(self, box: Box) -> Image:
+        import pypdfium2
+
+        from warmwire.documents.input.pdf.cut import cut_page
+
+        with LOCK:
+            try:
+                return cut_page(self._page, self.frame, box)
+            except pypdfium2.PdfiumError as error:
+                raise InputError(f"the page cannot be drawn ({error})") from None
+
+    def close(self) -> None:
+        with LOCK:
+            self._page.close()
+
+
+def _reason(error: Any, password: str) -> str:
+    """Why a PDF does not open, in words that say what to do."""
+    import pypdfium2.raw as pdfium
+
+    code = getattr(error, "err_code", None)
+    if code == pdfium.FPDF_ERR_PASSWORD:
+        return "the password is wrong" if password else "the PDF is encrypted; give its password with --password"
+    if code == pdfium.FPDF_ERR_SECURITY:
+        return "the PDF is protected in a way that is not supported"
+    return "not a readable PDF (damaged, or cut off)"

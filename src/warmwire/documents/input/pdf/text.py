@@ -1,0 +1,113 @@
+"""What a PDF page says of itself: visible lines, text that nobody sees, rules, figures, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from warmwire.documents.input.pdf.chars import Characters, CharReader, Style
+from warmwire.documents.input.pdf.draw import draw
+from warmwire.documents.input.pdf.frame import Frame, turn_box
+from warmwire.documents.input.pdf.ligatures import name_glyphs
+from warmwire.documents.input.pdf.lines import letters_of
+from warmwire.documents.input.pdf.links import Target, anchor
+from warmwire.documents.input.pdf.objects import Drawn, covers_page, drawings, is_painted, paint, walk
+from warmwire.documents.input.pdf.tagged import named_headings, told_page
+from warmwire.documents.input.pdf.tree import read_tree
+from warmwire.documents.input.prints import is_print
+from warmwire.documents.input.quality import text_quality
+from warmwire.documents.input.source import PageText
+from warmwire.layout.page import Box
+
+_SMALLEST_FIGURE: Final = 0.005  # of the page
+_SCANNED: Final = 0.5  # of the page under pictures: they and not the text are what is to be read
+_LARGEST_SHEET: Final = 1600.0  # pixels along a page drawn to see what its pictures are
+
+
+def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageText:
+    """Everything a pdfium page says of itself. Hold the pdfium lock."""
+    drawn, tree = walk(page, frame), read_tree(page.raw)
+    textpage = page.get_textpage()
+    try:
+        chars = CharReader(textpage.raw, drawn, marked=tree is not None).read()
+    finally:
+        textpage.close()
+    name_glyphs(chars)
+    turn = _turn(chars, frame)
+    upright = frame.turned(turn)
+    if turn:
+        drawn = drawn.turned(turn, frame)
+    dark = paint([*drawn.images, *drawn.fills], upright)
+
+    def is_seen(style: Style, box: Box) -> bool:
+        return style.visible and style.order >= drawn.cover and not (style.white and not is_painted(dark, box, upright))
+
+    letters = letters_of(chars, upright, is_seen)
+    lines, hidden = letters.lines(seen=True), letters.lines(seen=False)
+    if sum(len(line.text) for line in lines if line.mono) > 0.9 * sum(len(line.text) for line in lines):
+        for line in lines:  # a page typed as a whole: the font tells nothing of code
+            line.mono = None
+    blocks = [Box(b.left, b.top - 0.15 * b.height, b.right, b.bottom + 0.15 * b.height) for b in (x.box for x in lines)]
+    area = upright.size[0] * upright.size[1]
+    figures = [b for b in drawn.images if b.area >= _SMALLEST_FIGURE * area and not covers_page(b, upright)]
+    pictured, covered = float(paint(drawn.images, upright).mean()), float(paint(blocks, upright).mean())
+    return PageText(
+        lines=lines,
+        hidden=hidden,
+        rules=drawn.rules,
+        figures=[*figures, *drawings(drawn, upright)],
+        coverage=covered,
+        largest_image=pictured,
+        printed=_printed(page, drawn, frame, turn) if pictured > covered else 0.0,
+        outlines=drawn.outlines,
+        resolution=drawn.resolution if pictured >= _SCANNED else 0.0,
+        quality=text_quality("\n".join(line.text for line in lines), len(chars.glyphs) + chars.unmapped),
+        links=anchor(targets, chars, upright),
+        turn=turn,
+        headings=named_headings(tree, chars) if tree is not None else [],
+        told=told_page(tree, letters, drawn) if tree is not None and lines else None,
+        blank=drawn.count == 0 and not len(chars),
+    )
+
+
+def _printed(page: Any, drawn: Drawn, frame: Frame, turn: int) -> float:
+    """The share of the page under its larger pictures that show print; the page is drawn small to see."""
+    width, height = frame.turned(turn).size
+    large = [box for box in drawn.images if box.area >= _SMALLEST_FIGURE * width * height]
+    if not large:
+        return 0.0
+    sheet = draw(page, min(1.0, _LARGEST_SHEET / max(width, height)))
+    scale = sheet.shape[1] / frame.size[0]
+    shown = []
+    for box in large:
+        flat = turn_box(box, -turn, width, height)
+        left, top, right, bottom = (round(x * scale) for x in (flat.left, flat.top, flat.right, flat.bottom))
+        if is_print(sheet[top:bottom, left:right]):
+            shown.append(box)
+    return float(paint(shown, frame.turned(turn)).mean())
+
+
+def _turn(chars: Characters, frame: Frame) -> int:
+    """How far most of the text makes the page lie on its side, beyond /Rotate: 0, 90, 180 or 270 clockwise.
+
+    A long line in a margin has many letters but is one line, and the ticks of a drawing are many lines of few letters:
+    what turns a page has more of both than anything else.
+    """
+    letters: dict[int, int] = defaultdict(int)
+    lines: dict[int, set[int]] = defaultdict(set)
+    middles = (chars.boxes[:, :2] + chars.boxes[:, 2:]).tolist() if len(chars) else []
+    quarters: dict[Style, int] = {}
+    any_seen = any(style.visible for style in chars.styles)
+    for style, (x, y) in zip(chars.styles, middles, strict=True):
+        if style not in quarters:
+            quarters[style] = round((style.angle - frame.rotation) / 90) * 90 % 360
+        if style.visible or not any_seen:
+            quarter = quarters[style]
+            letters[quarter] += 1
+            across = y if (quarter + frame.rotation) % 180 == 0 else x
+            lines[quarter].add(round(across / max(style.size, 1.0)))
+    if not letters:
+        return 0
+    most = max(letters, key=lambda quarter: letters[quarter])
+    return most if all(len(lines[most]) >= len(other) for other in lines.values()) else 0

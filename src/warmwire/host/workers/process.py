@@ -1,0 +1,142 @@
+"""A worker: one process, one loaded model, one job at a time.
+
+Started by the host as `python -m warmwire.host.workers.process FD MODEL THREADS`. The main thread runs the model; a
+second one reads the link, so that a cancel arrives while the model computes. When the host goes, the link ends and so
+do we.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import traceback
+from typing import Final
+
+from warmwire.errors import CancelledError, ErrorCode, WarmwireError, sendable
+from warmwire.host.failure import trace_of
+from warmwire.host.workers.link import FAILED, READY, STARTED, Cancel, Job, decode
+from warmwire.host.workers.outbox import Outbox
+from warmwire.host.workers.segments import map_private
+from warmwire.models.interface import Model
+from warmwire.models.registry import load_model
+from warmwire.models.run import run_model
+from warmwire.wire.generation.frames import FrameReader, encode_frame
+from warmwire.wire.generation.messages import FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Request, Response, ResponseType
+from warmwire.wire.generation.response import ResponseWriter, encode_response
+
+_RECEIVE: Final = 1 << 16
+
+
+class Worker:
+    """Serves jobs from a link to a model."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link = link
+        self._outbox = Outbox(link)
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._cancels: dict[int, threading.Event] = {}
+
+    def run(self, model_name: str, threads: int) -> None:
+        """Load the model, say so, and answer jobs until the link ends."""
+        try:
+            model = load_model(model_name, threads)
+            ready = Response(type=READY, backend=model.name, report=model.capabilities)
+        except Exception as error:
+            text = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
+            self._say(Response(type=FAILED, message=text))
+            return
+        self._say(ready)
+        threading.Thread(target=self._listen, daemon=True).start()
+        while True:
+            self._answer(self._jobs.get(), model)
+
+    def _listen(self) -> None:
+        """Read the link. Ends the process with it: the main thread may be deep inside a model."""
+        try:
+            self._read_link()
+        except ConnectionResetError:  # the host died with something of ours unread
+            pass
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+
+    def _read_link(self) -> None:
+        reader = FrameReader()
+        descriptors: list[int] = []
+        while True:
+            data, new, _, _ = socket.recv_fds(self._link, _RECEIVE, MAX_ATTACHMENTS)
+            if not data:
+                return
+            descriptors += new
+            for _, payload in reader.receive_data(data):
+                message = decode(payload)
+                if isinstance(message, Cancel):
+                    if (event := self._cancels.get(message.number)) is not None:  # else it has just been answered
+                        event.set()
+                    continue
+                attachments = message.request.attachments if message.request is not None else []
+                for attachment, size in zip(attachments, message.sizes, strict=True):
+                    attachment.data = memoryview(map_private(descriptors.pop(0), size))[:size] if size else b""
+                self._cancels[message.number] = threading.Event()
+                self._jobs.put(message)
+
+    def _answer(self, job: Job, model: Model) -> None:
+        request = job.request or job.embed or job.rerank
+        assert request is not None
+        writer = ResponseWriter.to(request) if isinstance(request, Request) else ResponseWriter(request.id)
+        cancelled = self._cancels[job.number]
+
+        def emit(block: OutBlock) -> None:
+            if cancelled.is_set():
+                raise CancelledError("the request was cancelled")
+            self._outbox.put(writer.block(block))
+
+        self._say(Response(type=STARTED))
+        try:
+            finish = run_model(model, request, emit, self._outbox.put, cancelled)
+            terminal = writer.done(finish.stop_reason, finish.usage, model.name, finish.report)
+        except WarmwireError as error:
+            terminal = writer.error(error.code, str(error))
+        except MemoryError:
+            terminal = writer.error(ErrorCode.BACKEND_UNAVAILABLE, "the model ran out of memory on this request")
+        except Exception as error:
+            terminal = _failed(request.id, error)
+        del self._cancels[job.number]
+        self._outbox.say(terminal)
+
+    def _say(self, response: Response) -> None:
+        self._outbox.say(encode_frame(FRAME_JSON, encode_response(response)))
+
+
+def _failed(request_id: str, error: Exception) -> bytes:
+    """The terminal frame for a model's own exception, which tells the host where it came from."""
+    response = Response(
+        id=request_id,
+        type=ResponseType.ERROR,
+        code=ErrorCode.INTERNAL,
+        message=sendable(f"{type(error).__name__}: {error}"),
+        report=trace_of(error),
+    )
+    return encode_frame(FRAME_JSON, encode_response(response))
+
+
+def main() -> None:
+    fd, model, threads = sys.argv[1:]
+    # The host decides when a worker ends; a Ctrl-C at the terminal, or a shell's `kill %1`, reaches the whole group.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.dup2(2, 1)  # stdout is the host's; what libraries print belongs to stderr
+    link = socket.socket(fileno=int(fd))
+    try:
+        Worker(link).run(model, int(threads))
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the host has gone
+
+
+if __name__ == "__main__":
+    main()

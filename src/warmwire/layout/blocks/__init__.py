@@ -1,0 +1,1 @@
+"""Lines of a column to blocks: paragraphs, headings, list items, notes, code, formulas."""

@@ -1,0 +1,186 @@
+"""What each part of a page is: a heading, a list item, a caption, a footnote, a formula, code, or text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from warmwire.layout.blocks.code import code_text
+from warmwire.layout.blocks.entries import find_entries
+from warmwire.layout.blocks.formulas import with_formulas
+from warmwire.layout.blocks.headings import Look, is_heading, level_of, plain_heads, title_of
+from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
+from warmwire.layout.blocks.markers import Marker, Style
+from warmwire.layout.blocks.notes import footnotes, is_caption, note_text
+from warmwire.layout.blocks.paragraphs import Paragraph
+from warmwire.layout.looks import dress
+from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
+
+Part = Paragraph | Element
+
+NESTED = 0.8
+"""An item set in by this much, in units of the body, is inside the one above."""
+
+ONE_SIZE = 1.2
+"""Items of one list are set in one size; recognised sizes of one text differ by up to this factor."""
+
+
+def blocks(
+    parts: Sequence[Part],
+    height: float,
+    size: float,
+    regions: Sequence[Region],
+    rules: Sequence[Box],
+    vocabulary: Vocabulary,
+) -> list[Element]:
+    """The elements of a page's parts, which are in reading order; `size` is the body's."""
+    return _Classifier(list(with_formulas(parts, size)), height, size, regions, rules, vocabulary).elements()
+
+
+@dataclass(slots=True)
+class _OpenList:
+    """A list that may go on: where its items begin, and its last marker."""
+
+    left: float
+    marker: Marker | None
+
+
+class _Classifier:
+    """Tells the parts of one page apart; knows what stands before and after each."""
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        height: float,
+        size: float,
+        regions: Sequence[Region],
+        rules: Sequence[Box],
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.parts = parts
+        self.size = size
+        self.vocabulary = vocabulary
+        self.figures = [part.box for part in parts if isinstance(part, Element) and part.box is not None]
+        texts = [part for part in parts if isinstance(part, Paragraph)]
+        self.look = Look.of(texts, size, [region.box for region in regions if region.kind is RegionKind.TITLE])
+        self.notes = {id(texts[i]) for i in footnotes(texts, height, size, rules)}
+        self.entries = find_entries(parts)
+        self.captions = {id(part) for part in texts if is_caption(part, self.figures, size)}
+        self.headings = [
+            part
+            for before, part, after in zip((None, *parts), parts, (*parts[1:], None), strict=False)
+            if isinstance(part, Paragraph) and self._heads(before, part, after)
+        ]
+        self.headings += plain_heads([part for part in texts if not part.formula], self.headings, self.look)
+        opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
+        early = {id(part) for part in texts[:opening]}
+        self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)
+
+    def _heads(self, before: Part | None, part: Paragraph, after: Part | None) -> bool:
+        """Whether a part is a heading; an item among items that count on is none, however it is set."""
+        known = (self.notes, self.entries, self.captions)
+        if part.formula or any(id(part) in ids for ids in known):
+            return False
+        if _counts_on(before, part) or _counts_on(part, after):
+            return False
+        above, below = (other if isinstance(other, Paragraph) else None for other in (before, after))
+        return is_heading(above, part, below, self.look)
+
+    def elements(self) -> list[Element]:
+        heads = {id(heading) for heading in self.headings}
+        lists: list[_OpenList] = []
+        found: list[Element] = []
+        last: Paragraph | None = None
+        for part in self.parts:
+            if isinstance(part, Element):
+                lists.clear()
+                found.append(part)
+                continue
+            if id(part) in self.entries or (part.marker is not None and id(part) not in heads):
+                found.append(dress(self._list_item(part, lists), part.lines))
+            else:
+                lists.clear()
+                element = dress(self._text(part, id(part) in heads), part.lines)
+                if last is not None and found and self._goes_on(found[-1], element, last, part):
+                    text = join_lines([found[-1].text, element.text], self.vocabulary)
+                    found[-1] = replace(found[-1], text=text)
+                else:
+                    found.append(element)
+            last = part
+        return found
+
+    def _list_item(self, part: Paragraph, lists: list[_OpenList]) -> Element:
+        """A list item; `lists` are the open lists around it, outermost first."""
+        marker = part.marker
+        left = part.lines[0].box.left
+        followed = next((i for i, one in enumerate(lists) if _follows(one.marker, marker)), None)
+        if followed is not None:  # whatever its indent: numbers may be set flush right
+            del lists[followed + 1 :]
+        else:
+            while lists and left < lists[-1].left - NESTED * self.size:
+                lists.pop()
+        if not lists or (followed is None and left > lists[-1].left + NESTED * self.size):
+            lists.append(_OpenList(left, marker))
+        lists[-1].marker = marker
+        text = join_lines(part.texts, self.vocabulary)
+        style = marker.style if marker is not None else Style.BULLET
+        kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(style, Kind.LIST_ITEM)
+        element = Element(kind, text, part.box)
+        element.level = len(lists)
+        if marker is not None:
+            element.ordered, element.marker = marker.ordered, marker.text
+        return element
+
+    def _text(self, part: Paragraph, is_heading: bool) -> Element:
+        text = join_lines((line.text for line in part.lines), self.vocabulary)
+        kind = Kind.TEXT
+        if part is self.title:
+            kind = Kind.TITLE
+        elif id(part) in self.notes:
+            kind, text = Kind.FOOTNOTE, note_text(text)
+        elif id(part) in self.captions:
+            kind = Kind.CAPTION
+        elif is_heading:
+            kind = Kind.HEADING
+        elif part.formula:
+            kind = Kind.FORMULA
+        elif all(line.mono for line in part.lines) and len(part.lines) > 1:
+            kind, text = Kind.CODE, code_text(part.lines)
+        elif part.set_in_lines:
+            text = "\n".join(line.text.strip() for line in part.lines)
+        element = Element(kind, text, part.box)
+        if is_heading:
+            element.level = level_of(part, self.size)
+        return element
+
+    def _goes_on(self, above: Element, element: Element, last: Paragraph, part: Paragraph) -> bool:
+        """Whether a paragraph goes on here from the foot of the column before, or from above a float."""
+        if above.kind is not Kind.TEXT or element.kind is not Kind.TEXT or not above.text or not element.text:
+            return False
+        alike = abs(part.size - last.size) < 0.1 * self.size
+        open_end = above.text[-1].isalnum() or above.text[-1] in ",-‐"
+        if not (alike and open_end and element.text[0].islower()):
+            return False
+        moved = part.box.top < last.box.bottom  # from the foot of one column to the head of the next
+        return moved or any(_is_between(last.box, other.box, part.box) for other in self.parts if other.box is not None)
+
+
+def _is_between(above: Box, box: Box, below: Box) -> bool:
+    """Whether `box` parts two texts of one column: it is what the column goes on past."""
+    parts = above.bottom <= box.centre[1] <= below.top
+    return parts and box.left < min(above.right, below.right) and box.right > max(above.left, below.left)
+
+
+def _follows(marker: Marker | None, other: Marker | None) -> bool:
+    """Whether a number is the next one after another of its kind."""
+    if marker is None or other is None or not other.ordered:
+        return False
+    return (marker.style, marker.frame, marker.value + 1) == (other.style, other.frame, other.value)
+
+
+def _counts_on(above: Part | None, below: Part | None) -> bool:
+    """Whether two parts, one under the other, are items of one list: their numbers follow, and their sizes are one."""
+    if not isinstance(above, Paragraph) or not isinstance(below, Paragraph):
+        return False
+    alike = max(above.size, below.size) < ONE_SIZE * min(above.size, below.size)
+    return alike and _follows(above.marker, below.marker)

@@ -1,0 +1,371 @@
+"""The lines of one column to paragraphs.
+
+Whether a line opens a paragraph is weighed, since no single sign is sure: white above it, a last line that ended early,
+the end of a sentence, an indent where indents open paragraphs or its lack where lines hang, another size or weight.
+What the signs are measured against is the column's own (`measures`). Some are decisive alone: a list marker, a line
+that leads to a page number, a place beside the line above or far below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from statistics import median
+
+from warmwire.layout.blocks.markers import Marker, find_markers, markers_of, opens_item
+from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column, is_capital
+from warmwire.layout.page import Box, Line
+from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
+
+_LEADER = ".·… "
+_FEWEST_DOTS = 4
+_LED = re.compile(r"(?<![\w–-])(?:\w{1,7}|\w{1,3}[–-]\w{1,4})$")
+"""What dots lead to at the end of a line of a table of contents."""
+
+_PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}|[A-Z]-?\d{1,3}")
+"""A page number."""
+
+_CLAUSE = re.compile(r"(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,4}\.?\s|§\s?\d|\[\d{1,3}\]\s")
+"""How a numbered clause opens: "2.1 The tenant pays"."""
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_BARE = re.compile(r"([0-9⁰¹²³⁴-⁹]{1,2})\s?(?=[^\W\d_])")
+"""The number of a note without any sign."""
+
+_BROKEN = re.compile(r"\w[-‐\u00ad]$")
+
+TICK = 20
+"""Letters of a text that is a label of a chart rather than a sentence in a picture."""
+FEWEST_TICKS = 4
+"""So many labels in one picture are read together."""
+DROPPED = 1.8
+"""A drop cap is this many times as large as the text at least: it reaches over two lines."""
+FAR = 1.9
+"""A step of so many usual ones parts whatever stands around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each sign says for a new paragraph, against it if negative; more than 0 together opens one."""
+
+    wide: float = 2.4
+    wide_and_usual: float = 1.2
+    wider: float = 1.2
+    early: float = 1.2
+    full: float = -1.8
+    ended: float = 0.8
+    open: float = -1.5
+    small: float = -1.6
+    capital: float = 0.3
+    indent: float = 1.3
+    indent_and_usual: float = 1.2
+    flush_where_indented: float = -0.7
+    outdent: float = 0.5
+    outdent_and_usual: float = 3.0
+    moved: float = 1.6
+    size: float = 2.4
+    marked: float = 3.2
+    counted: float = 5.0
+    capitals: float = 1.5
+    lighter: float = 2.6
+    bolder: float = 1.8
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Neighbouring lines of one column that belong together; a list item has its marker."""
+
+    lines: list[Line]
+    marker: Marker | None = None
+    entry: bool = False
+    """Whether its last line ends in what may be the number of a page, set apart, ..."""
+    led: bool = False
+    """... with dots that lead to it."""
+    formula: bool = False
+    early: list[bool] = field(default_factory=list)
+    """Whether each line ended early, where that is known."""
+
+    @property
+    def box(self) -> Box:
+        return bounds(line.box for line in self.lines)
+
+    @property
+    def size(self) -> float:
+        return median(size_of(line) for line in self.lines)
+
+    @property
+    def bold(self) -> bool:
+        return all(line.bold for line in self.lines)
+
+    @property
+    def set_in_lines(self) -> bool:
+        """Whether its lines are to stay lines, as those of a verse or an address: all ended early, and no word did."""
+        ends = list(zip(self.early, self.lines, strict=False))[:-1]
+        return len(ends) > 0 and all(early and not _BROKEN.search(line.text) for early, line in ends)
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each line, the first without its list marker."""
+        texts = [line.text for line in self.lines]
+        return [self.marker.rest, *texts[1:]] if self.marker else texts
+
+
+def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
+    """The paragraphs of one column, from top to bottom; `size` is the page's body size."""
+    rows: list[_Row] = []
+    for across in rows_of(_with_initials(lines, size)):
+        rows += [_row(runs, size) for runs in join_row(across, size)]
+    rows = _with_accents(rows)
+    if not rows:
+        return []
+    column = Column([row.line for row in rows], size)
+    markers = [
+        None if row.entry and marker is not None and not marker.sure else marker  # "3.1" before a title is a section
+        for row, marker in zip(rows, find_markers(column.rows, size), strict=True)
+    ]
+    found: list[Paragraph] = []
+    for i, row in enumerate(rows):
+        alone = i > 0 and (rows[i - 1].alone or row.alone or (row.entry and column.early[i - 1]))
+        if found and not alone and markers[i] is None and not _opens(found[-1], i, column):
+            found[-1].lines.append(row.line)
+            found[-1].early.append(column.early[i])
+            found[-1].entry, found[-1].led = row.entry, row.led
+        else:
+            found.append(Paragraph([row.line], markers[i], row.entry, row.led, early=[column.early[i]]))
+    return found
+
+
+def gathered(labels: Sequence[Paragraph]) -> list[Paragraph]:
+    """The texts inside a picture, those of a few letters as one: the ticks of an axis, the names of its curves."""
+    ticks = [part for part in labels if sum(len(line.text) for line in part.lines) <= TICK]
+    if len(ticks) < FEWEST_TICKS:
+        return list(labels)
+    together = Paragraph([line for part in ticks for line in part.lines])
+    return [together, *(part for part in labels if all(part is not tick for tick in ticks))]
+
+
+@dataclass(slots=True)
+class _Row:
+    """A whole line. It is `alone` where it reaches over white, as a label and its value do, and an `entry` where what
+    stands beyond the white may be a page number."""
+
+    line: Line
+    alone: bool = False
+    entry: bool = False
+    led: bool = False
+
+
+def _row(runs: Sequence[Line], size: float) -> _Row:
+    line = join_runs(runs)
+    wide = any(right.box.left - left.box.right > 1.5 * size and not _is_marker(left) for left, right in pairwise(runs))
+    led = _led(line.text)
+    if led is not None or (wide and _PAGE.fullmatch(runs[-1].text.strip())):
+        return _Row(line if led is None else replace(line, text=led), entry=True, led=led is not None)
+    return _Row(line, alone=wide)
+
+
+def _led(text: str) -> str | None:
+    """A line of a table of contents without the dots that lead to its page number; None for any other."""
+    number = _LED.search(text, max(0, len(text) - 8))
+    if number is None:
+        return None
+    bare = text[: number.start()].rstrip(_LEADER)
+    dots = sum(char != " " for char in text[len(bare) : number.start()])
+    return f"{bare} {number[0]}" if bare and dots >= _FEWEST_DOTS else None
+
+
+def _with_accents(rows: Sequence[_Row]) -> list[_Row]:
+    """Rows with each accent or sign that stands alone over or in a line put behind that line."""
+    kept: list[_Row] = []
+    for row in rows:
+        above = kept[-1].line if kept else None
+        if above is not None and (_is_accent(row.line) or _is_accent(above)) and _holds(above.box, row.line.box):
+            line, sign = (above, row.line) if _is_accent(row.line) else (row.line, above)
+            whole = kept[-1] if line is above else row
+            kept[-1] = _Row(replace(line, text=f"{line.text} {sign.text}"), whole.alone, whole.entry, whole.led)
+        else:
+            kept.append(row)
+    return kept
+
+
+def _is_accent(row: Line) -> bool:
+    return len(row.text) <= 2 and not any(char.isalnum() for char in row.text)
+
+
+def _holds(one: Box, other: Box) -> bool:
+    """Whether one of two boxes lies over the other, by half its height and all of its width."""
+    inner, outer = sorted((one, other), key=lambda box: box.width)
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return shared > 0.5 * min(one.height, other.height) and outer.left <= inner.left and inner.right <= outer.right
+
+
+def _with_initials(lines: Sequence[Line], size: float) -> list[Line]:
+    """Lines with each drop cap put before the line it opens."""
+    kept = list(lines)
+    for cap in lines:
+        if len(cap.text) > 2 or not cap.text[:1].isalpha() or size_of(cap) < DROPPED * size:
+            continue
+        beside = [i for i, line in enumerate(kept) if _is_beside(cap, line)]
+        if len(beside) > 1:
+            first = min(beside, key=lambda i: kept[i].box.top)
+            for i in beside:  # none of them is indented
+                text = cap.text + kept[i].text if i == first else kept[i].text
+                kept[i] = replace(kept[i], text=text, box=replace(kept[i].box, left=cap.box.left))
+            kept = [line for line in kept if line is not cap]
+    return kept
+
+
+def _is_beside(cap: Line, line: Line) -> bool:
+    """Whether a line stands right of a drop cap."""
+    size, top = size_of(line), cap.box.top - 0.5 * size_of(line)
+    return (
+        -0.3 * size <= line.box.left - cap.box.right < 2 * size
+        and top < line.box.centre[1] < cap.box.bottom
+        and size_of(cap) > DROPPED * size
+    )
+
+
+def join_row(row: Sequence[Line], size: float) -> list[list[Line]]:
+    """The runs of a row that belong together: near ones, a list marker and its text, a label and its value."""
+    joined: list[list[Line]] = []
+    for run in row:
+        if joined and _belongs(joined[-1][-1], run, size):
+            joined[-1][-1] = replace(joined[-1][-1], text=without_leader(joined[-1][-1].text))
+            joined[-1].append(run)
+        else:
+            joined.append([run])
+    return joined
+
+
+def _belongs(left: Line, right: Line, size: float) -> bool:
+    gap = right.box.left - left.box.right
+    if opens_item(right.text):
+        return False
+    if gap < 0.9 * size:
+        return True
+    if _is_marker(left):
+        return gap < 4 * size
+    return is_label(left.text) or (is_value(right.text) and not is_value(left.text))
+
+
+def _is_marker(run: Line) -> bool:
+    """Whether a run is the marker of a list item or the number of a clause, set apart from its text."""
+    return len(run.text) <= 5 and bool(markers_of(f"{run.text} x"))
+
+
+def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
+    """Whether line `i` opens a new paragraph below `paragraph`, which ends with the line before it."""
+    last, line = column.rows[i - 1], column.rows[i]
+    step = column.step(i)
+    if paragraph.entry or last.box.left > line.box.right or line.box.left > last.box.right:
+        return True
+    if last.mono and line.mono:  # code: neither its short lines nor its indents mean anything
+        return step > max(FAR, column.wide)
+    if last.mono is not None and line.mono is not None and last.mono != line.mono:
+        return True
+    if step < 0.25 or step > FAR:  # beside the last line, or well below it
+        return True
+    exact = _is_exact(last) and _is_exact(line)
+    if _size_changes(paragraph, i, column) > ROUGHEST and (exact or column.early[i - 1] or column.is_wide(i)):
+        return True
+    if _BROKEN.search(last.text) and line.text[:1].islower() and step < column.wide + 0.2:
+        return False
+    return _weigh(paragraph, i, column) > 0
+
+
+def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:
+    """The signs for a new paragraph at line `i`, less those against it."""
+    last, line, w = column.rows[i - 1], column.rows[i], WEIGHTS
+    early, ended = column.early[i - 1], column.ended[i - 1]
+    score = w.early if early else w.full
+    score += w.ended if ended else w.open
+    start = line.text.lstrip("\"'“‘«»„(¿¡[")[:1]
+    score += w.small if start.islower() else w.capital if start.isupper() else 0.0
+    if _CLAUSE.match(line.text) or any(marker.sure for marker in markers_of(line.text)):
+        score += w.marked if early or ended or column.shift(i) < -INDENT else w.capital
+    if _counts_on(paragraph, line, column.size):
+        score += w.counted
+    if (early or ended) and is_capital(last.text) != is_capital(line.text):
+        score += w.capitals
+    step = column.step(i)
+    if column.loose and early:
+        score += w.wide
+    elif column.is_wide(i):
+        score += (w.wide + w.wide_and_usual * column.spaced) * min(1.0, (step - 1.04) / 0.16)
+        score += w.wider * (step > column.wide + 0.25)
+    if _size_changes(paragraph, i, column) > column.roughness:
+        score += w.size
+    score += _weight_change(paragraph, last, line, early or ended)
+    return score + (_item_shift if paragraph.marker else _shift)(paragraph, i, column)
+
+
+def _shift(paragraph: Paragraph, i: int, column: Column) -> float:
+    """What the left edge of line `i` says."""
+    last, line, w = column.rows[i - 1], column.rows[i], WEIGHTS
+    shift = column.shift(i)
+    hangs = column.hanging > column.indented
+    if len(paragraph.lines) == 1 and _CLAUSE.match(last.text) and not _CLAUSE.match(line.text):
+        return 0.0 if shift > -INDENT else w.outdent  # it hangs, as the text of a numbered clause does
+    if abs(shift) > DEEP:
+        return w.moved
+    if shift > INDENT:
+        back = -column.shift(i + 1) if i + 1 < len(column.rows) else shift
+        if hangs or (back < INDENT and not column.early[i]):  # a block that is set in as a whole
+            return 0.0
+        return w.indent + w.indent_and_usual * (column.indented > 0)
+    if shift < -INDENT:
+        deeper = len(paragraph.lines) > 1 and paragraph.lines[0].box.left < last.box.left - INDENT * column.size
+        return w.outdent_and_usual if hangs or deeper else w.outdent * (len(paragraph.lines) > 1)
+    if hangs and len(paragraph.lines) == 1 and column.early[i - 1]:
+        return w.outdent_and_usual  # an entry of one line among those that hang
+    return w.flush_where_indented if column.indented > max(1, column.hanging) else 0.0
+
+
+def _item_shift(item: Paragraph, i: int, column: Column) -> float:
+    """What the left edge of line `i` says below a list item: its lines hang, or stand under its marker."""
+    line, w = column.rows[i], WEIGHTS
+    first = (line.box.left - item.lines[0].box.left) / column.size
+    if len(item.lines) > 1:
+        shift = column.shift(i)
+        return w.outdent_and_usual if shift < -INDENT else w.moved if shift > INDENT else 0.0
+    if first > INDENT:
+        return w.full if first < DEEP else w.moved
+    if first < -INDENT:
+        return w.outdent_and_usual if column.early[i - 1] else w.outdent
+    return 0.0 if not column.early[i - 1] else w.moved
+
+
+def _size_changes(paragraph: Paragraph, i: int, column: Column) -> float:
+    """By which factor line `i` differs from the paragraph. A few letters that were recognised may be low ones, and look
+    smaller than they are."""
+    above, below = median(size_of(line) for line in paragraph.lines[-5:]), size_of(column.rows[i])
+    smaller = paragraph.lines[-1] if above < below else column.rows[i]
+    factor = max(above, below) / max(min(above, below), 1e-6)
+    return factor**0.5 if len(smaller.text) < 12 and not _is_exact(smaller) else factor
+
+
+def _is_exact(line: Line) -> bool:
+    """Whether a line's size is the file's own: only there is its font known."""
+    return line.mono is not None
+
+
+def _counts_on(paragraph: Paragraph, line: Line, size: float) -> bool:
+    """Whether a line and the paragraph are notes with bare numbers, "1 One" and "2 Another"."""
+    first, second = _BARE.match(paragraph.lines[0].text), _BARE.match(line.text)
+    if first is None or second is None or abs(paragraph.lines[0].box.left - line.box.left) > INDENT * size:
+        return False
+    return int(second[1].translate(_RAISED)) == int(first[1].translate(_RAISED)) + 1
+
+
+def _weight_change(paragraph: Paragraph, last: Line, line: Line, closed: bool) -> float:
+    """What a change between bold and plain says. Bold that runs on to the margin opens its paragraph as a run-in."""
+    if last.bold is None or line.bold is None or last.bold == line.bold or not closed:
+        return 0.0
+    if last.bold:
+        return WEIGHTS.lighter if paragraph.bold else 0.0
+    return WEIGHTS.bolder

@@ -1,0 +1,1 @@
+"""DocTags: how a page's elements travel as text."""

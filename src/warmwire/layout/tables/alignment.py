@@ -1,0 +1,394 @@
+"""Tables without ruling lines: rows of short texts that line up under each other.
+
+Rows of several cells that follow each other at even steps are a candidate. Strips of white that nearly no row
+crosses part its columns. It is a table when its cells say so: figures under each other, a bold head over plain
+rows, or a layout model that saw a table there. It is none when its columns read as prose, as list markers, or as
+labels ("Date:") beside their values, nor where what stands side by side keeps off each other's baselines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from statistics import median
+
+from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_indexed, is_section
+from warmwire.layout.blocks.markers import markers_of
+from warmwire.layout.page import Box, Line
+from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
+from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.labels import head_rows, spans_over
+from warmwire.layout.tables.strips import columns_of
+from warmwire.layout.tables.wraps import table_rows
+
+MIN_GAP = 0.7
+"""Narrowest white between two columns, in units of the body size."""
+MAX_CUTS = 24
+"""Most places tried for the end of one table and the beginning of the next."""
+MAX_ENDS = 5
+"""Most beginnings, and most ends, of a table within others that are tried."""
+BASELINE = 0.15
+"""From row to row the second cell's middle moves against the first's by less, in units of the height, three times in
+four: in 40 tables, scanned ones too, by 0.11 at most, and by 0.18 or more where two texts stand side by side."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Cells from left to right; each is one line made of runs that stand close."""
+
+    cells: list[list[Line]]
+
+    @cached_property
+    def box(self) -> Box:
+        return bounds(self.boxes)
+
+    @cached_property
+    def boxes(self) -> list[Box]:
+        return [bounds(run.box for run in cell) for cell in self.cells]
+
+    @cached_property
+    def events(self) -> list[tuple[float, int]]:
+        """Where cells begin (1) and end (-1), from left to right."""
+        return sorted((x, step) for box in self.boxes for x, step in ((box.left, 1), (box.right, -1)))
+
+
+def aligned_table(
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
+) -> Found | None:
+    """The first table among `lines`, or None; see `aligned_tables`."""
+    return next(_tables(lines, size, obstacles, seen), None)
+
+
+def aligned_tables(
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
+) -> list[Found]:
+    """The tables among `lines`, from top to bottom.
+
+    `size` is the body size, `obstacles` are boxes a table cannot go over, `seen` where a layout model saw tables.
+    """
+    return list(_tables(lines, size, obstacles, seen))
+
+
+def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: Sequence[Box]) -> Iterator[Found]:
+    rows = [_row(row, size) for row in rows_of(lines)]
+    for group in _groups(rows, size, obstacles):
+        over = _over(group, size)
+        parts = _alike(group[len(over) :], size)
+        for alike in parts:
+            edges = _column_edges(alike, size)
+            part = _without_crossings(alike, edges)
+            if len(part) >= 2 and _is_table(part, edges, seen):
+                is_under = alike is parts[0] and part[0] is alike[0] and _stands_over(over, edges, size)
+                over = over if is_under else []
+                yield _build(_merge_labels(part, edges), edges, over, size)
+
+
+def _row(runs: Sequence[Line], size: float) -> _Row:
+    cells: list[list[Line]] = []
+    for run in runs:
+        if cells and run.box.left - cells[-1][-1].box.right < MIN_GAP * size:
+            cells[-1].append(run)
+        else:
+            cells.append([run])
+    return _Row(cells)
+
+
+def _over(group: Sequence[_Row], size: float) -> list[_Row]:
+    """The first row where its heads stand over several columns each of the rows below: it says nothing of these."""
+    rest = group[1:]
+    if _wide(rest) < 2 or len(group[0].cells) >= len(rest[0].cells):
+        return []
+    return [group[0]] if _stands_over(group[:1], _column_edges(rest, size), size) else []
+
+
+def _stands_over(over: Sequence[_Row], edges: Sequence[tuple[float, float]], size: float) -> bool:
+    return all(spans_over([join_runs(cell) for cell in row.cells], edges, size) for row in over)
+
+
+def _groups(rows: Sequence[_Row], size: float, obstacles: Sequence[Box]) -> list[list[_Row]]:
+    """Rows that follow each other closely, single cells among them where they fit under the row of several above."""
+    groups: list[list[_Row]] = [[]]
+    for i, row in enumerate(rows):
+        last = groups[-1][-1] if groups[-1] else None
+        near = last is not None and row.box.centre[1] - last.box.centre[1] < 4.5 * size
+        apart = last is None or any(last.box.bottom < box.centre[1] < row.box.top for box in obstacles)
+        if (
+            near
+            and not apart
+            and (len(row.cells) > 1 or _fits(row, groups[-1], size) or _is_inner(rows, i, groups[-1], size))
+        ):
+            groups[-1].append(row)
+        else:
+            groups.append([row] if len(row.cells) > 1 else [])
+    return [part for group in groups for part in _even(group) if sum(len(row.cells) > 1 for row in part) >= 2]
+
+
+def _is_inner(rows: Sequence[_Row], place: int, group: Sequence[_Row], size: float) -> bool:
+    """Whether a single cell names the rows that follow: they go on in the columns of those above, at their step."""
+    above = next((row for row in reversed(group[-3:]) if len(row.cells) > 1), None)
+    below = next((row for row in rows[place + 1 : place + 3] if len(row.cells) > 1), None)
+    if above is None or below is None or below.box.top - above.box.bottom > 5 * size:
+        return False
+    if _figures(above) + _figures(below) < 4 or sum(len(row.cells) > 1 for row in group) < 2:
+        return False
+    alike = sum(
+        any(
+            abs(one.right - other.right) < 0.6 * size or abs(one.left - other.left) < 0.6 * size
+            for other in above.boxes
+        )
+        for one in below.boxes
+    )
+    return alike >= 0.7 * max(len(above.boxes), len(below.boxes)) and rows[place].box.right < above.box.right
+
+
+def _figures(row: _Row) -> int:
+    return sum(is_value(join_runs(cell).text) for cell in row.cells)
+
+
+def _fits(row: _Row, group: Sequence[_Row], size: float) -> bool:
+    """Whether a single cell goes on with a cell above: within its column, and not the second alone in the first."""
+    box = row.box
+    reaching = (other for other in reversed(group) if len(other.cells) > 1 and other.box.left <= box.left + 0.5 * size)
+    above = next(reaching, None)
+    if above is None:
+        return False
+    boxes = above.boxes
+    place = sum(other.left <= box.left + 0.5 * size for other in boxes) - 1
+    if place < 0 or (place + 1 < len(boxes) and box.right > boxes[place + 1].left - 0.3 * size):
+        return False
+    return place > 0 or len(group[-1].cells) > 1
+
+
+def _even(group: list[_Row]) -> list[list[_Row]]:
+    """Cut a group where the step to the next row is twice the usual one, and trim single cells at its ends."""
+    steps = [below.box.centre[1] - above.box.centre[1] for above, below in pairwise(group)]
+    usual = median([step for step, row in zip(steps, group[1:], strict=True) if len(row.cells) > 1] or [0.0])
+    parts, part = [], group[:1]
+    for step, row in zip(steps, group[1:], strict=True):
+        if step > 1.9 * usual:
+            parts.append(part)
+            part = []
+        part.append(row)
+    return [_trimmed(part) for part in (*parts, part)]
+
+
+def _trimmed(part: list[_Row]) -> list[_Row]:
+    """A group without the single cells it begins or ends with; those that go on with a cell above stay."""
+    while part and len(part[0].cells) == 1:
+        part = part[1:]
+    while part and len(part[-1].cells) == 1 and part[-1].box.left <= part[0].boxes[0].right:
+        part = part[:-1]
+    return part
+
+
+def _alike(group: list[_Row], size: float) -> list[list[_Row]]:
+    """Cut a group between rows of different columns: below opening rows with far fewer cells than the rest, and where
+    its rest alone, its head, or what lies between two others has more columns than all."""
+    usual = median(len(row.cells) for row in group)
+    few = next((i for i, row in enumerate(group) if len(row.cells) > 0.6 * usual), 0)
+    if few > 1:
+        return _alike(_trimmed(group[:few]), size) + _alike(group[few:], size)
+    whole = len(_column_edges(group, size))
+    cuts = _changes(group)
+    rests = [(len(_column_edges(group[cut:], size)), -cut) for cut in cuts if _wide(group[cut:]) > 2]
+    heads = [(len(_column_edges(group[:cut], size)), cut) for cut in cuts if _wide(group[:cut]) > 2]
+    inner = _inner(group, size, max([whole, *(count for count, _ in (*rests, *heads))]))
+    if inner is None and _collisions(group, _column_edges(group, size)) > 2:
+        inner = _inner(group, size, whole - 1)
+    if inner is not None:
+        start, end = inner
+        parts = (_trimmed(group[:start]), group[start:end], _trimmed(group[end:]))
+        return [part for third in parts if third for part in _alike(third, size)]
+    if rests and max(rests)[0] > whole:
+        cut = -max(rests)[1]
+        edges = _column_edges(group[cut:], size)
+        while _wide(group[cut:]) > 3 and any(_crosses(box, edges) for box in group[cut].boxes):
+            cut += 1
+    elif heads and max(heads)[0] > whole:
+        cut = max(heads)[1]
+        edges = _column_edges(group[:cut], size)
+        while _wide(group[:cut]) > 3 and any(_crosses(box, edges) for box in group[cut - 1].boxes):
+            cut -= 1
+    else:
+        return [group]
+    return [part for half in (_trimmed(group[:cut]), _trimmed(group[cut:])) if half for part in _alike(half, size)]
+
+
+def _changes(group: Sequence[_Row]) -> list[int]:
+    """Where a group may be cut: in short ones anywhere, in long ones where the number of cells changes most."""
+    places = range(2, len(group) - 1)
+    if len(places) <= MAX_CUTS:
+        return list(places)
+    counts = [len(row.cells) for row in group]
+    return sorted(sorted(places, key=lambda i: -abs(counts[i] - counts[i - 1]))[:MAX_CUTS])
+
+
+def _inner(group: list[_Row], size: float, count: int) -> tuple[int, int] | None:
+    """The rows, as start and end, of a table with more than `count` gaps that stands between two others of fewer."""
+    steps = [len(below.cells) - len(above.cells) for above, below in pairwise(group)]
+    starts = sorted((i + 1 for i, step in enumerate(steps) if step > 1), key=lambda i: -steps[i - 1])[:MAX_ENDS]
+    ends = sorted((i + 1 for i, step in enumerate(steps) if step < -1), key=lambda i: steps[i - 1])[:MAX_ENDS]
+    found = [
+        (len(_column_edges(group[start:end], size)), end - start, start)
+        for start in starts
+        for end in ends
+        if end > start and _wide(group[start:end]) > 2
+    ]
+    gaps, length, start = max(found, default=(0, 0, 0))
+    return (start, start + length) if gaps > count and 0 < length < len(group) else None
+
+
+def _collisions(group: Sequence[_Row], edges: Sequence[tuple[float, float]]) -> int:
+    """In how many rows two cells stand in one column."""
+    return sum(len({columns_of(box, edges)[0] for box in row.boxes}) < len(row.cells) for row in group)
+
+
+def _wide(group: Sequence[_Row]) -> int:
+    return sum(len(row.cells) > 1 for row in group)
+
+
+def _crosses(box: Box, edges: Sequence[tuple[float, float]]) -> bool:
+    return len(set(columns_of(box, edges))) > 1
+
+
+def _column_edges(group: Sequence[_Row], size: float) -> list[tuple[float, float]]:
+    """The strips of white between columns, from left to right: (start, end) of each."""
+    rows = [row for row in group if len(row.cells) > 1]
+    if not rows:
+        return []
+    allowed = 0 if len(rows) < 4 else max(1, len(rows) // 10)
+    events = sorted(chain.from_iterable(row.events for row in rows))
+    strips = []
+    covered, start = 0, None
+    for x, step in events:
+        covered += step
+        if covered <= allowed and start is None:
+            start = x
+        elif covered > allowed and start is not None:
+            if x - start >= MIN_GAP * size:
+                strips.append((start, x))
+            start = None
+    margin = min(row.box.left for row in rows)
+    return [strip for strip in strips if strip[0] > margin]
+
+
+def _without_crossings(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
+    """The longest part of a group whose single cells stay within one column, or stand between rows of several."""
+    parts: list[list[_Row]] = [[]]
+    for i, row in enumerate(group):
+        around = group[max(0, i - 1) : i], group[i + 1 : i + 2]
+        inner = all(rows and len(rows[0].cells) > 1 for rows in around)
+        if len(row.cells) == 1 and _crosses(row.boxes[0], edges) and not inner:
+            parts.append([])
+        else:
+            parts[-1].append(row)
+    return _trimmed(max(parts, key=len))
+
+
+def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen: Sequence[Box]) -> bool:
+    count = len(edges) + 1
+    columns: list[list[Line]] = [[] for _ in range(count)]
+    whole: list[list[Line]] = [[] for _ in range(count)]  # what stays within its column
+    for row in group:
+        for cell, box in zip(row.cells, row.boxes, strict=True):
+            first, last = columns_of(box, edges)
+            columns[first].append(join_runs(cell))
+            if first == last:
+                whole[first].append(columns[first][-1])
+    wide = _wide(group)
+    if count < 2 or wide < 2 or sum(map(len, columns)) < 0.5 * count * len(group):
+        return False
+    if _are_entries(columns):
+        return False
+    if any(_mostly(column, lambda line: is_label(line.text)) for column in columns[: None if count == 2 else -1]):
+        return _has_figures(columns[1:]) and count > 3
+    if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
+        return False
+    figures = any(_mostly(column, lambda line: is_value(line.text)) for column in columns if 2 * len(column) >= wide)
+    if sum(map(reads_on, whole)) > 1 or not (figures or _on_baselines(group)):
+        return False
+    if any(map(reads_on, columns)) and not any(_mostly(column, lambda line: is_value(line.text)) for column in columns):
+        return False
+    prose = sum(is_prose(column) for column in columns)
+    if prose > 1 or (prose and count == 2 and not _mostly(columns[1], lambda line: is_value(line.text))):
+        return False
+    valued = sum(_mostly(column, lambda line: is_value(line.text), 0.6) for column in columns)
+    box = bounds(row.box for row in group)
+    backed = any(box.intersection(other) >= 0.6 * min(box.area, other.area) for other in seen)
+    if wide < 3 and not (backed or (count > 2 and valued > 1)):
+        return False
+    headed = _bold_share(group[:1]) >= 0.6 and _bold_share(group[1:]) <= 0.2
+    full = len(group) >= 5 and sum(map(len, columns)) >= 0.9 * count * len(group)
+    return backed or valued > 0 or (count > 2 and (headed or full))
+
+
+def _on_baselines(group: Sequence[_Row]) -> bool:
+    """Whether cells stand on the baselines of their rows; texts side by side, each for itself, only do by chance."""
+    wide = [row for row in group if len(row.cells) > 1]
+    if len(wide) < 5:
+        return True
+    drops = [row.boxes[1].centre[1] - row.boxes[0].centre[1] for row in wide]  # a page askew or curled has them too
+    changes = sorted(abs(below - above) for above, below in pairwise(drops))
+    return changes[3 * len(changes) // 4] <= BASELINE * median(row.boxes[0].height for row in wide)
+
+
+def _are_entries(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether columns are those of an index, or a contents' entries and their pages, numbered and rising."""
+    if all(_mostly(column, lambda line: is_indexed(line.text)) for column in columns):
+        return sum(map(len, columns)) >= FEWEST_INDEXED
+    if len(columns) != 2 or len(columns[0]) != len(columns[1]) or len(columns[0]) < FEWEST:
+        return False
+    pages = [int(line.text) for line in columns[1] if line.text.isdecimal() and len(line.text) < 5]
+    rises = len(pages) == len(columns[1]) and pages == sorted(pages)
+    return rises and _mostly(columns[0], lambda line: is_section(line.text))
+
+
+def _has_figures(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether most columns hold figures: what stands before them labels rows, not values beside it."""
+    return sum(_mostly(column, lambda line: is_value(line.text)) for column in columns) > 0.5 * len(columns)
+
+
+def _bold_share(group: Sequence[_Row]) -> float:
+    lines = [line for row in group for cell in row.cells for line in cell]
+    return sum(bool(line.bold) for line in lines) / max(len(lines), 1)
+
+
+def _mostly(column: Sequence[Line], test: Callable[[Line], bool], share: float = 0.5) -> bool:
+    return bool(column) and sum(test(line) for line in column) >= share * len(column)
+
+
+def _merge_labels(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
+    """Join the lines of a head, and the rows that labels of several lines are spread over."""
+    rows = [[line for cell in row.cells for line in cell] for row in group]
+    depth = head_rows(rows, edges)
+    body = table_rows(rows[depth:], lambda line: columns_of(line.box, edges))
+    parts = [*([list(range(depth))] if depth else []), *([i + depth for i in row] for row in body)]
+    return [_Row([cell for i in part for cell in group[i].cells]) for part in parts]
+
+
+def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]], over: Sequence[_Row], size: float) -> Found:
+    """The table of rows and of the row, if any, that stands over them."""
+    slots: list[Slot] = []
+    count = len(edges) + 1
+    for row in over:
+        heads = spans_over([join_runs(cell) for cell in row.cells], edges, size)
+        slots += [Slot(0, a, 1, b - a + 1, list(cell)) for (a, b), cell in zip(heads, row.cells, strict=True)]
+        covered = {c for a, b in heads for c in range(a, b + 1)}
+        slots += [Slot(0, c, 1, 1, []) for c in range(count) if c not in covered]
+    for r, row in enumerate(group, len(over)):
+        spans = [(columns_of(box, edges), cell) for cell, box in zip(row.cells, row.boxes, strict=True)]
+        taken: dict[int, Slot] = {}
+        for (first, last), cell in spans:
+            holder = taken.get(first)
+            if holder is not None:
+                holder.lines += cell
+                continue
+            last = last if all(c not in taken for c in range(first, last + 1)) else first
+            slot = Slot(r, first, 1, last - first + 1, list(cell))
+            taken.update(dict.fromkeys(range(first, last + 1), slot))
+        missing = [Slot(r, c, 1, 1, []) for c in range(count) if c not in taken]
+        slots += [*{id(slot): slot for slot in taken.values()}.values(), *missing]
+    rows = [*over, *group]
+    return build(slots, len(rows), count, bounds(row.box for row in rows), headers=2 if over else None)

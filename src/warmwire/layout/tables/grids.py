@@ -1,0 +1,310 @@
+"""Tables drawn with ruling lines.
+
+Strokes that touch make a lattice. Its upright strokes give column edges, its level ones row edges; where the
+stroke between two neighbouring places is missing, they are one cell. A lattice that holds hardly any text is a
+chart or a form's frame, not a table. Where strokes part the columns only, text rows part the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from statistics import median
+
+import numpy as np
+
+from warmwire.layout.page import Box, Line
+from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
+from warmwire.layout.tables.forms import form_boxes
+from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.wraps import table_rows
+
+MAX_EDGES = 200
+"""Most rows or columns of a lattice; more is a pattern, not a table."""
+TITLE = 1.12
+"""A title in a bar over a table is larger than its cells by this factor; recognised sizes of one are rough by 0.08."""
+MOST_WIDE = 0.6
+"""Share of the rows in one band that fill several columns; the others name groups of them."""
+MAX_STROKES = 4000
+"""More strokes than that are a drawing; the longest are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lattice:
+    """Edges in ascending order, and which strokes are drawn: `levels[i][j]` above place (i, j), `uprights[i][j]`
+    left of it."""
+
+    xs: list[float]
+    ys: list[float]
+    levels: list[list[bool]]
+    uprights: list[list[bool]]
+
+    @property
+    def box(self) -> Box:
+        return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
+
+
+def grid_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[Found]:
+    """Tables drawn by `rules` (thin boxes) around `lines`; `size` is the page's body size."""
+    found: list[Found] = []
+    free = list(lines)
+    for strokes in _touching(rules, 0.4 * size):
+        lattice = _lattice(strokes, size)
+        if lattice is None:
+            continue
+        inside = [line for line in free if _inside(line.box, lattice.box)]
+        table = _fill(lattice, inside, size)
+        if table is not None:
+            found.append(table)
+            taken = {id(line) for line in table.used}
+            free = [line for line in free if id(line) not in taken]
+    return found
+
+
+def _touching(rules: Sequence[Box], slack: float) -> list[list[Box]]:
+    """Groups of strokes that touch, largest first; of very many strokes the longest."""
+    if len(rules) > MAX_STROKES:
+        rules = sorted(rules, key=lambda rule: -max(rule.width, rule.height))[:MAX_STROKES]
+    boxes = np.array([(rule.left, rule.top, rule.right, rule.bottom) for rule in rules]).reshape(-1, 4)
+    left = np.arange(len(rules))
+    groups: list[list[Box]] = []
+    while len(left):
+        group, edge = [], [int(left[0])]
+        left = left[1:]
+        while edge:
+            stroke = edge.pop()
+            group.append(rules[stroke])
+            own, others = boxes[stroke], boxes[left]
+            near = ((others[:, :2] - slack <= own[2:]) & (own[:2] - slack <= others[:, 2:])).all(axis=1)
+            if near.any():
+                edge += left[near].tolist()
+                left = left[~near]
+        groups.append(group)
+    return sorted(groups, key=lambda group: -bounds(group).area)
+
+
+def _lattice(strokes: Sequence[Box], size: float) -> _Lattice | None:
+    levels = [stroke for stroke in strokes if stroke.width >= stroke.height]
+    uprights = [stroke for stroke in strokes if stroke.width < stroke.height]
+    if len(levels) < 2 or not uprights:
+        return None
+    outer = bounds(strokes)
+    xs = _edges([stroke.centre[0] for stroke in uprights], outer.left, outer.right, size)
+    ys = _edges([stroke.centre[1] for stroke in levels], outer.top, outer.bottom, size)
+    if not 3 <= len(xs) <= MAX_EDGES or not 2 <= len(ys) <= MAX_EDGES:
+        return None
+    ys = _real(ys, xs, [(stroke.centre[1], stroke.left, stroke.right) for stroke in levels], size)
+    xs = _real(xs, ys, [(stroke.centre[0], stroke.top, stroke.bottom) for stroke in uprights], size)
+    drawn_levels = [_borders(y, xs, [(s.centre[1], s.left, s.right) for s in levels], size) for y in ys]
+    drawn_uprights = [_borders(x, ys, [(s.centre[0], s.top, s.bottom) for s in uprights], size) for x in xs]
+    return _Lattice(xs, ys, drawn_levels, [list(row) for row in zip(*drawn_uprights, strict=True)])
+
+
+def _real(
+    edges: list[float], across: Sequence[float], strokes: Sequence[tuple[float, float, float]], size: float
+) -> list[float]:
+    """Edges with the border of at least one place drawn, and the outermost: a dash in the text is no edge."""
+    inner = [edge for edge in edges[1:-1] if any(_borders(edge, across, strokes, size))]
+    return [edges[0], *inner, edges[-1]]
+
+
+def _borders(
+    edge: float, across: Sequence[float], strokes: Sequence[tuple[float, float, float]], size: float
+) -> list[bool]:
+    """For each place along `edge`, between two of the edges `across`, whether its border is drawn; strokes are
+    (place across the edge, start, end along it)."""
+    along = [(start, end) for place, start, end in strokes if abs(place - edge) < 0.4 * size]
+    return [_drawn(along, start, end) for start, end in pairwise(across)]
+
+
+def _edges(places: Sequence[float], low: float, high: float, size: float) -> list[float]:
+    """Edges along one axis: strokes closer than 0.6 of the size are one; an open side of the lattice is an edge."""
+    edges: list[float] = []
+    for place in sorted(places):
+        if not edges or place - edges[-1] > 0.6 * size:
+            edges.append(place)
+    if edges and edges[0] - low > size:
+        edges.insert(0, low)
+    if edges and high - edges[-1] > size:
+        edges.append(high)
+    return edges
+
+
+def _drawn(strokes: Sequence[tuple[float, float]], start: float, end: float) -> bool:
+    """Whether strokes cover at least 0.6 of the way from `start` to `end`."""
+    covered, reached = 0.0, start
+    for low, high in sorted(strokes):
+        low, high = max(low, reached), min(high, end)
+        if high > low:
+            covered, reached = covered + high - low, high
+    return covered >= 0.6 * (end - start)
+
+
+def _inside(box: Box, outer: Box) -> bool:
+    return box.area > 0 and box.intersection(outer) >= 0.6 * box.area
+
+
+def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None:
+    rows, columns = len(lattice.ys) - 1, len(lattice.xs) - 1
+    slots = _slots(lattice)
+    owner = {
+        (r, c): slot for slot in slots for r in _span(slot.row, slot.rowspan) for c in _span(slot.column, slot.colspan)
+    }
+    for line in lines:
+        x, y = line.box.centre
+        owner[_place(lattice.ys, y), _place(lattice.xs, x)].lines.append(line)
+    filled = [slot for slot in slots if slot.lines]
+    if len(filled) < 3 or len(slots) < 4 or len({slot.column for slot in filled}) < 2:
+        return None
+    if len(filled) < 0.2 * len(slots):
+        return None
+    if len({slot.column for slot in filled if not _is_closed(slot, lattice) and _is_text(slot)}) > 1:
+        return None
+    if any(
+        _holds_columns([line for slot in slots if slot.column == c for line in slot.lines], size)
+        for c in range(columns)
+    ):
+        return None  # its strokes do not part all columns: how text lines up does
+    top = lattice.ys[0]
+    if _is_title(slots[0], filled, columns):
+        top = lattice.ys[slots[0].rowspan]
+        slots[0].lines = []
+    boxes = form_boxes(slots)
+    if boxes:
+        found = build(slots, rows, columns, replace(lattice.box, top=top))
+        return Found(found.element, found.used, boxes)
+    slots, rows = _split_rows(slots, rows)
+    if len({slot.row for slot in slots if slot.lines}) < 2:
+        return None
+    return build(slots, rows, columns, replace(lattice.box, top=top))
+
+
+def _is_title(slot: Slot, filled: Sequence[Slot], columns: int) -> bool:
+    """Whether the first cell is a bar over the whole table with its title in it, set larger than the rest: it heads
+    the table and is no row of it."""
+    if slot.colspan < columns or len(slot.lines) != 1 or len(filled) < 4:
+        return False
+    rest = median(size_of(line) for other in filled if other is not slot for line in other.lines)
+    return size_of(slot.lines[0]) > TITLE * rest
+
+
+def _is_closed(slot: Slot, lattice: _Lattice) -> bool:
+    """Whether a cell is drawn on all four sides."""
+    bottom, right = slot.row + slot.rowspan, slot.column + slot.colspan
+    across, down = _span(slot.column, slot.colspan), _span(slot.row, slot.rowspan)
+    return all(lattice.levels[slot.row][c] and lattice.levels[bottom][c] for c in across) and all(
+        lattice.uprights[r][slot.column] and lattice.uprights[r][right] for r in down
+    )
+
+
+def _is_text(slot: Slot) -> bool:
+    """Whether a cell holds a column of text: rules between the columns of a page are no table's."""
+    return reads_on(sorted(slot.lines, key=lambda line: line.box.centre[1]))
+
+
+def _holds_columns(lines: Sequence[Line], size: float) -> bool:
+    """Whether one column of a lattice holds several of figures."""
+    rows = rows_of(lines)
+    several = [row for row in rows if any(b.box.left - a.box.right > size for a, b in pairwise(row))]
+    figures = sum(sum(is_value(line.text) for line in row) > 1 for row in several)
+    return len(rows) > 2 and len(several) > 0.6 * len(rows) and figures > 0.6 * len(several)
+
+
+def _span(start: int, count: int) -> range:
+    return range(start, start + count)
+
+
+def _place(edges: Sequence[float], value: float) -> int:
+    return max(0, min(len(edges) - 2, sum(edge <= value for edge in edges) - 1))
+
+
+def _slots(lattice: _Lattice) -> list[Slot]:
+    """Cells: places joined where no stroke parts them. What would not be a rectangle stays apart."""
+    rows, columns = len(lattice.ys) - 1, len(lattice.xs) - 1
+    seen: set[tuple[int, int]] = set()
+    slots = []
+    for start in ((r, c) for r in range(rows) for c in range(columns)):
+        if start in seen:
+            continue
+        cell = _joined(lattice, start)
+        top, left = min(r for r, _ in cell), min(c for _, c in cell)
+        height, width = max(r for r, _ in cell) - top + 1, max(c for _, c in cell) - left + 1
+        if height * width == len(cell):
+            slots.append(Slot(top, left, height, width, []))
+        else:
+            slots += [Slot(r, c, 1, 1, []) for r, c in cell]
+        seen |= cell
+    return slots
+
+
+def _joined(lattice: _Lattice, start: tuple[int, int]) -> set[tuple[int, int]]:
+    rows, columns = len(lattice.ys) - 1, len(lattice.xs) - 1
+    cell, edge = {start}, [start]
+    while edge:
+        r, c = edge.pop()
+        ways = [
+            (r - 1, c, r > 0 and not lattice.levels[r][c]),
+            (r + 1, c, r + 1 < rows and not lattice.levels[r + 1][c]),
+            (r, c - 1, c > 0 and not lattice.uprights[r][c]),
+            (r, c + 1, c + 1 < columns and not lattice.uprights[r][c + 1]),
+        ]
+        for row, column, is_open in ways:
+            if is_open and (row, column) not in cell:
+                cell.add((row, column))
+                edge.append((row, column))
+    return cell
+
+
+def _split_rows(slots: list[Slot], rows: int) -> tuple[list[Slot], int]:
+    """Split each band of the grid that holds several rows of text which line up over its columns."""
+    done: list[Slot] = []
+    shift = 0
+    parted = _rows_of_bands(slots, rows)
+    for band in range(rows):
+        here = [slot for slot in slots if slot.row == band]
+        parts = parted[band]
+        if len(parts) < 2:
+            done += [Slot(slot.row + shift, slot.column, slot.rowspan, slot.colspan, slot.lines) for slot in here]
+            continue
+        for slot in here:
+            done += _split_slot(slot, parts, band + shift)
+        shift += len(parts) - 1
+    return done, rows + shift
+
+
+def _rows_of_bands(slots: Sequence[Slot], rows: int) -> list[list[list[Line]]]:
+    """For each band between two level rules, the lines of each row of the table in it; nothing where it is one."""
+    spans = {id(line): (slot.column, slot.column + slot.colspan - 1) for slot in slots for line in slot.lines}
+    bands: list[list[list[Line]]] = []
+    for band in range(rows):
+        whole = not any(slot.row <= band < slot.row + slot.rowspan and slot.rowspan > 1 for slot in slots)
+        bands.append(rows_of(line for slot in slots if slot.row == band for line in slot.lines) if whole else [])
+    text = [row for band in bands for row in band]
+    ends = list(accumulate(map(len, bands)))
+    parts = table_rows(text, lambda line: spans[id(line)], ends)
+    found: list[list[list[Line]]] = []
+    for end, own_text in zip(ends, bands, strict=True):
+        own = [[line for i in part for line in text[i]] for part in parts if end - len(own_text) <= part[0] < end]
+        found.append(own if _are_rows(own, len(own_text), spans) else [])
+    return found
+
+
+def _are_rows(parts: Sequence[Sequence[Line]], count: int, spans: Mapping[int, tuple[int, int]]) -> bool:
+    """Whether parts of one band, of so many rows of text, are rows of the table: most fill several of its columns."""
+    wide = [part for part in parts if len({spans[id(line)][0] for line in part}) > 1]
+    if count == 2 and not (len(wide) == 2 and all(any(is_value(line.text) for line in part) for part in parts)):
+        return False
+    return len(wide) >= MOST_WIDE * len(parts)
+
+
+def _split_slot(slot: Slot, parts: Sequence[Sequence[Line]], first: int) -> list[Slot]:
+    own = {id(line) for line in slot.lines}
+    if len(slot.lines) == 1 and len(parts) > 2:  # one entry in the middle of many rows stands for all of them
+        place = next(i for i, part in enumerate(parts) if any(id(line) in own for line in part))
+        if 0 < place < len(parts) - 1 or len(parts[place]) == 1:
+            return [Slot(first, slot.column, len(parts), slot.colspan, slot.lines)]
+    return [
+        Slot(first + i, slot.column, 1, slot.colspan, [line for line in part if id(line) in own])
+        for i, part in enumerate(parts)
+    ]

@@ -1,0 +1,50 @@
+"""Markov chains over bytes, in grall's file format.
+
+    chain = train(["books/"], depth=8)         # or load("books.gril")
+    chain.save("books.gril")
+    generate(chain, 200, seed=b"Once upon ")   # up to 200 bytes
+
+The names below come from this package's modules, each imported when first asked for: a run needs no trainer.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warmwire.markov.chain import Chain, load, save
+    from warmwire.markov.generation import Generation, generate
+    from warmwire.markov.merging import merge
+    from warmwire.markov.styles import Style
+    from warmwire.markov.training import train, train_file
+
+__all__ = [
+    "Chain",
+    "Generation",
+    "Style",
+    "generate",
+    "load",
+    "merge",
+    "save",
+    "train",
+    "train_file",
+]
+
+_HOMES = {
+    "Chain": "chain",
+    "Generation": "generation",
+    "Style": "styles",
+    "generate": "generation",
+    "load": "chain",
+    "merge": "merging",
+    "save": "chain",
+    "train": "training",
+    "train_file": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

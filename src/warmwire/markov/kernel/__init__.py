@@ -1,0 +1,79 @@
+"""The loops of the Markov model, in Cython's pure-Python mode.
+
+`sorting`, `records` and `graph` are compiled when a C compiler is there and imported as they are when not; both give
+the same bytes. Every function works on flat arrays (anything with a buffer) and trusts its caller for their sizes,
+except `verify`, which trusts nothing. The theory, once:
+
+*Order.* Contexts are compared from their last byte back. Read as little-endian words from the end, that is plain
+integer order: eight bytes at a time, and a training position becomes one sortable number.
+
+*Records.* A model stays as its file's bytes: u8 weights-1, `depth` context bytes, then (u8 byte, u32 count) each.
+`index` holds the offset of every eighth record, so that a context is found by bisection and a short scan.
+
+*Graph.* For speed, contexts with a choice become blocks of 64-bit words: a header (total, n), then per choice
+(cumulative count, next block) and a run: the byte and up to six more that follow without a choice. A step is one
+block, one random number and one eight-byte store. A block with n = 1 continues a long run; block 0 means "look the
+context up".
+
+The functions are got from here, and their module is loaded when the first of them is asked for: a run sorts nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warmwire.markov.kernel.graph import layout, link, walk
+    from warmwire.markov.kernel.records import emit, merge, verify
+    from warmwire.markov.kernel.sorting import (
+        count_records,
+        dedupe,
+        histogram,
+        locate,
+        pairs,
+        rank,
+        scatter,
+        scatter_ranks,
+        sort,
+        words,
+    )
+
+    COMPILED: bool
+    """Whether all of these functions are machine code."""
+
+__all__ = [
+    "COMPILED",
+    "count_records",
+    "dedupe",
+    "emit",
+    "histogram",
+    "layout",
+    "link",
+    "locate",
+    "merge",
+    "pairs",
+    "rank",
+    "scatter",
+    "scatter_ranks",
+    "sort",
+    "verify",
+    "walk",
+    "words",
+]
+
+MODULES = ("sorting", "records", "graph")
+_RECORDS = ("emit", "merge", "verify")
+_GRAPH = ("layout", "link", "walk")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "COMPILED":
+        value = all(import_module(f"{__name__}.{module}").COMPILED for module in MODULES)
+    else:
+        home = "records" if name in _RECORDS else "graph" if name in _GRAPH else "sorting"
+        value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value  # asked for once
+    return value

@@ -1,0 +1,1 @@
+"""Pictures and sound, from whatever file or object holds them to arrays."""

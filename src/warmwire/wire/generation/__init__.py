@@ -1,0 +1,1 @@
+"""The generation wire: frames, messages, requests and answers."""

@@ -142,7 +142,7 @@ def has_ended(text: str) -> bool:
 
 def is_capital(text: str) -> bool:
     """Whether a text is set in capitals throughout."""
-    return sum(char.isupper() for char in text) >= 4 and not any(char.islower() for char in text)
+    return text.isupper() and sum(char.isupper() for char in text) >= 4
 
 
 def _first_width(line: Line) -> float:

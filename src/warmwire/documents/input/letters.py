@@ -46,15 +46,14 @@ def fold(text: str) -> list[int] | None:
 
 def pairs(text: str) -> NDArray[np.float64]:
     """How often each pair stands in the words of a text."""
-    counts = np.zeros((LETTERS, LETTERS))
-    codes: list[int] = [0]
-    for word in _WORD.findall(text[:_LONGEST]):
-        folded = fold(word)
-        if folded:
-            codes += folded
-            codes.append(0)
-    np.add.at(counts, (codes[:-1], codes[1:]), 1.0)
-    return counts
+    words = _WORD.findall(text[:_LONGEST])
+    others = [folded for word in words if not word.isascii() and (folded := fold(word))]
+    plain = " ".join(["", *(word for word in words if word.isascii()), ""]).lower().encode()
+    codes = np.frombuffer(plain, dtype=np.uint8).astype(np.intp) - 96  # letters from 1; a space, before all, to 0
+    more = [code for folded in others for code in (*folded, 0)]
+    codes = np.concatenate((np.maximum(codes, 0), np.array(more, dtype=np.intp)))
+    counts = np.bincount(LETTERS * codes[:-1] + codes[1:], minlength=LETTERS * LETTERS)
+    return counts.astype(np.float64).reshape(LETTERS, LETTERS)
 
 
 def strangeness(counts: NDArray[np.float64]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.documents.input.pdf.marks import UNMARKED, mark_of
 from warmwire.documents.input.pdf.objects import Drawn, address
-from warmwire.documents.pdf_marks import UNMARKED, mark_of
 
 MAX_CHARACTERS: Final = 1_000_000
 """Most characters looked at on one page."""
@@ -41,6 +41,11 @@ _REPLACED: Final = {
 
 _SPACES: Final = frozenset({0x09, 0x0A, 0x0D, 0x20, 0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000})
 _NOTHING: Final = frozenset({0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF})
+_SPACE_CODES: Final = np.array(sorted(_SPACES))
+_SPECIAL: Final = np.array(sorted({*_REPLACED, *_NOTHING, 0xFFFD}))
+"""Codes that are not simply the character they name."""
+_USUAL: Final = 0x250
+"""Codes from this on pdfium's text may have cut short, or replaced: hyphens at a line's end, codes that are none."""
 _LEAST_WIDTH, _LEAST_INK, _MOST_INKED = 0.25, 0.15, 0.04
 """A space of this width, of its box's height, with ink of this height, of the font size, is a glyph that the file
 wrongly calls a space, if no more than this share of a page are: spaces are one in six, ligatures one in seventy."""
@@ -83,7 +88,8 @@ class Style:
 
 @dataclass(slots=True)
 class Characters:
-    """A page's characters in the order of the file, all lists of one length.
+    """A page's characters in the order of the file, all lists of one length but `looks`: each style once, of which
+    `look_of` has the number for each character. `spaces` tells what stood before it (`Space`).
 
     `boxes` are left, bottom, right, top in user space. `glyphs` has font and code of those whose meaning the file does
     not give; their text is `UNKNOWN`, or the code's own character where that is one. `unmapped` counts the latter.
@@ -92,7 +98,9 @@ class Characters:
     texts: list[str] = field(default_factory=list)
     boxes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
     styles: list[Style] = field(default_factory=list)
-    spaces: list[Space] = field(default_factory=list)
+    looks: list[Style] = field(default_factory=list)
+    look_of: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    spaces: list[int] = field(default_factory=list)
     glyphs: dict[int, tuple[int, int]] = field(default_factory=dict)
     unmapped: int = 0
 
@@ -113,57 +121,74 @@ class CharReader:
         """All characters; spaces are told with the characters after them."""
         ask, page = _calls(), address(self._page)
         count = min(max(0, ask.count(page)), MAX_CHARACTERS)
+        if not count:
+            return Characters()
         boxes = np.zeros((count, 4), dtype=np.float32)
         start, step = boxes.ctypes.data, 4 * boxes.itemsize
         every = range(count)
-        placed = list(map(ask.box, repeat(page), every, range(start, start + step * count, step)))
-        codes = list(map(ask.code, repeat(page), every))
-        errors = list(map(ask.error, repeat(page), every))
-        objects = list(map(ask.object, repeat(page), every))
-        styles: dict[int | None, Style] = {}
-        inked = self._inked(codes, objects, boxes, styles)
-        found = Characters()
-        kept: list[int] = []
-        space, high = Space.NONE, 0
-        for index, (code, key, is_placed, error) in enumerate(zip(codes, objects, placed, errors, strict=True)):
-            if code in _SPACES:
-                generated = ask.generated(page, index) == 1
-                if generated or not (index in inked or (code < 0x20 and error == 1)):
-                    space = max(space, Space.GUESSED if generated else Space.REAL)
-                    continue
-                error = 1
-            if 0xD800 <= code < 0xDC00:
-                high = code
-                continue
-            if code in _NOTHING or not is_placed:
-                continue
-            if 0xDC00 <= code < 0xE000 and high:
-                code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)
-            high = 0
-            style = styles.get(key)
-            if style is None:
-                style = styles[key] = self._style(index, key)
-            text = chr(code) if 0x20 < code < 0xAD else _REPLACED.get(code) or _character(code)
-            if error == 1 or code < 0x20 or text == UNKNOWN:
-                if _means_nothing(code, error):
-                    found.glyphs[len(kept)] = style.font, code
-                    text = UNKNOWN
-                else:
-                    found.unmapped += error == 1
-            found.texts.append(text)
-            found.styles.append(style)
-            found.spaces.append(space)
-            kept.append(index)
-            space = Space.NONE
+
+        def told(question: Callable[..., Any], *more: Any, kind: Any = np.int64) -> NDArray[Any]:
+            return np.fromiter(map(question, repeat(page), every, *more), dtype=kind, count=count)
+
+        placed = told(ask.box, range(start, start + step * count, step)) != 0
+        codes = self._codes(count)
+        errors = told(ask.error)
+        objects = told(ask.object, kind=np.uint64)
+        keys, firsts, look_of = np.unique(objects, return_index=True, return_inverse=True)
+        looks = [self._style(first, key) for first, key in zip(firsts.tolist(), keys.tolist(), strict=True)]
+        spaces = self._spaces(codes, errors, boxes, looks, look_of)
+        errors[np.isin(codes, _SPACE_CODES) & (spaces == 0)] = 1  # glyphs that the file calls spaces
+        texts, glyphs, unmapped = _texts(codes, errors, placed, spaces == 0)
+        kept = np.flatnonzero([text is not None for text in texts])
+        found = Characters([text for text in texts if text is not None], unmapped=unmapped)
+        numbers = look_of[kept]
+        found.looks, found.look_of = looks, numbers
+        found.styles = [looks[number] for number in numbers.tolist()]
+        place = np.searchsorted(kept, list(glyphs))
+        found.glyphs = {
+            at: (looks[look_of[index]].font, code)
+            for at, (index, code) in zip(place.tolist(), glyphs.items(), strict=True)
+        }
+        if len(kept):
+            begins = np.concatenate(([0], kept[:-1] + 1))
+            found.spaces = np.maximum.reduceat(spaces[: kept[-1] + 1], begins).tolist()
         found.boxes = boxes[kept][:, [0, 3, 2, 1]].astype(np.float64)
         return found
 
-    def _inked(
+    def _codes(self, count: int) -> NDArray[Any]:
+        """The characters' codes: those of the page's text as a whole where each has one place in it."""
+        import pypdfium2.raw as pdfium
+
+        ask, page = _calls(), address(self._page)
+        buffer = (ctypes.c_ushort * (count + 1))()
+        if pdfium.FPDFText_GetText(self._page, 0, count, buffer) != count + 1:
+            return np.fromiter(map(ask.code, repeat(page), range(count)), dtype=np.int64, count=count)
+        codes: NDArray[np.int64] = np.array(buffer[:count], dtype=np.int64)
+        for index in np.flatnonzero(codes >= _USUAL).tolist():
+            codes[index] = ask.code(page, index)
+        return codes
+
+    def _spaces(
         self,
-        codes: list[int],
-        objects: list[int | None],
+        codes: NDArray[Any],
+        errors: NDArray[Any],
         boxes: NDArray[np.float32],
-        styles: dict[int | None, Style],
+        looks: Sequence[Style],
+        look_of: NDArray[Any],
+    ) -> NDArray[np.int8]:
+        """For each character which kind of space it is; `Space.NONE` for those that are none."""
+        ask, page = _calls(), address(self._page)
+        found = np.zeros(len(codes), dtype=np.int8)
+        inked = self._inked(codes, boxes, looks, look_of)
+        for index in np.flatnonzero(np.isin(codes, _SPACE_CODES)).tolist():
+            if ask.generated(page, index) == 1:
+                found[index] = Space.GUESSED
+            elif not (index in inked or (codes[index] < 0x20 and errors[index] == 1)):
+                found[index] = Space.REAL
+        return found
+
+    def _inked(
+        self, codes: NDArray[Any], boxes: NDArray[np.float32], looks: Sequence[Style], look_of: NDArray[Any]
     ) -> frozenset[int]:
         """Spaces of the file that show something: glyphs, such as ligatures, that it gives no other meaning.
 
@@ -173,20 +198,22 @@ class CharReader:
         left, right, bottom, top = (ctypes.c_double() for _ in range(4))
         places = [ctypes.addressof(side) for side in (left, right, bottom, top)]
         found = []
-        for index, code in enumerate(codes):
-            if code != 0x20 or boxes[index, 2] - boxes[index, 0] <= _LEAST_WIDTH * (boxes[index, 1] - boxes[index, 3]):
-                continue
-            key = objects[index]
-            style = styles.get(key)
-            if style is None:
-                style = styles[key] = self._style(index, key)
-            if self._fonts[style.font].drawn or not ask.ink(page, index, *places):
-                continue
-            if min(top.value - bottom.value, right.value - left.value) > _LEAST_INK * style.size:
+        widths = boxes[:, 2] - boxes[:, 0]
+        wide = np.flatnonzero((codes == 0x20) & (widths > _LEAST_WIDTH * (boxes[:, 1] - boxes[:, 3])))
+        known: dict[tuple[int, int], bool] = {}
+        for index, look, width in zip(wide.tolist(), look_of[wide].tolist(), widths[wide].tolist(), strict=True):
+            style = looks[look]
+            glyph = style.font, round(width / max(style.size, 1e-3) * 1000)  # one width of one font is one glyph
+            shows = known.get(glyph)
+            if shows is None:
+                placed = not self._fonts[style.font].drawn and ask.ink(page, index, *places)
+                ink = min(top.value - bottom.value, right.value - left.value) if placed else 0.0
+                shows = known[glyph] = ink > _LEAST_INK * style.size
+            if shows:
                 found.append(index)
         return frozenset(found if len(found) < _MOST_INKED * len(codes) else ())
 
-    def _style(self, index: int, key: int | None) -> Style:
+    def _style(self, index: int, key: int) -> Style:
         import pypdfium2.raw as pdfium
 
         page, obj = self._page, pdfium.FPDFText_GetTextObject(self._page, index)
@@ -212,10 +239,44 @@ class CharReader:
             bold=font.bold,
             italic=font.italic,
             mono=font.mono,
-            order=self._drawn.order.get(key or 0, 1 << 30),
+            order=self._drawn.order.get(key, 1 << 30),
             font=number,
-            mark=mark_of(obj, self._drawn.outer.get(key or 0, UNMARKED)) if self._marked and obj else UNMARKED,
+            mark=mark_of(obj, self._drawn.outer.get(key, UNMARKED)) if self._marked and obj else UNMARKED,
         )
+
+
+def _texts(
+    codes: NDArray[Any], errors: NDArray[Any], placed: NDArray[np.bool_], shown: NDArray[np.bool_]
+) -> tuple[list[str | None], dict[int, int], int]:
+    """What each character stands for, None for nothing; the codes of those that the file gives no meaning, by their
+    place; and how many have none but a code that may be their own.
+
+    Nearly all are what their code says, and need no look.
+    """
+    plain = shown & placed & (errors != 1) & (codes > 0x20) & (codes < 0x110000)
+    plain &= ~np.isin(codes, _SPECIAL) & ~((codes >= 0x7F) & (codes < 0xA0)) & ~((codes >= 0xD800) & (codes < 0xE000))
+    texts: list[str | None] = np.where(plain, codes, 0x20).astype(np.uint32).view("U1").tolist()
+    glyphs: dict[int, int] = {}
+    unmapped, high = 0, (-1, 0)
+    for index in np.flatnonzero(~plain).tolist():
+        texts[index] = None
+        code, error = int(codes[index]), int(errors[index])
+        if 0xD800 <= code < 0xDC00:
+            high = index, code
+            continue
+        if not shown[index] or code in _NOTHING or not placed[index]:
+            continue
+        if 0xDC00 <= code < 0xE000 and high[0] == index - 1:
+            code = 0x10000 + ((high[1] - 0xD800) << 10) + (code - 0xDC00)
+        text = chr(code) if 0x20 < code < 0xAD else _REPLACED.get(code) or _character(code)
+        if error == 1 or code < 0x20 or text == UNKNOWN:
+            if _means_nothing(code, error):
+                glyphs[index] = code
+                text = UNKNOWN
+            else:
+                unmapped += error == 1
+        texts[index] = text
+    return texts, glyphs, unmapped
 
 
 def _character(code: int) -> str:
@@ -257,7 +318,7 @@ class _Calls(NamedTuple):
     code: Callable[[int, int], int]
     error: Callable[[int, int], int]
     generated: Callable[[int, int], int]
-    object: Callable[[int, int], int | None]
+    object: Callable[[int, int], int]
 
 
 @cache
@@ -277,5 +338,5 @@ def _calls() -> _Calls:
         code=plain(ctypes.PYFUNCTYPE(ctypes.c_uint, pointer, number), pdfium.FPDFText_GetUnicode),
         error=plain(per_char, pdfium.FPDFText_HasUnicodeMapError),
         generated=plain(per_char, pdfium.FPDFText_IsGenerated),
-        object=plain(ctypes.PYFUNCTYPE(pointer, pointer, number), pdfium.FPDFText_GetTextObject),
+        object=plain(ctypes.PYFUNCTYPE(ctypes.c_size_t, pointer, number), pdfium.FPDFText_GetTextObject),
     )

@@ -11,10 +11,9 @@ it does. Upright CJK letters one below the other are a line too, read downwards.
 from __future__ import annotations
 
 import math
-import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -22,59 +21,14 @@ from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf.chars import Characters, Space, Style
 from warmwire.documents.input.pdf.frame import Frame, turn_box
+from warmwire.documents.input.pdf.pieces import FEWEST_BELOW, Piece, Place, pieces_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 
 _WORD_GAP: Final = 0.12  # of the font size: a narrower gap is inside a word
-_SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even where the file has a space
-_BARE_GAP: Final = 1.0  # the same between two text objects without a space
 _RAISED_GAP: Final = 0.3  # of the font size, before a superscript of the same text
 _LEVEL: Final = 5.0
 """Degrees that a line may slope and still belong to its quarter."""
-
-_UPRIGHT_GAP: Final = 0.5  # of the font size, between letters one below the other
-_FEWEST_BELOW: Final = 3
-"""So many letters one below the other are a line; two may begin two lines."""
-
-Place = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
-
-
-@dataclass(slots=True)
-class _Piece:
-    """Characters that follow each other on one baseline; `at` is each one's place in the page's list, -1 for spaces."""
-
-    style: Style
-    left: float
-    top: float
-    right: float
-    bottom: float
-    last: Place
-    chars: list[str] = field(default_factory=list)
-    at: list[int] = field(default_factory=list)
-    leftward: bool = False
-    """Whether it has letters of a script that runs from right to left; the file's order is then the reader's."""
-    downward: bool = False
-
-    def add(self, text: str, at: int, place: Place, spaced: bool) -> None:
-        if spaced and self.chars:
-            self.chars.append(" ")
-            self.at.append(-1)
-        self.chars.append(text)
-        self.at.append(at)
-        self.last = place
-        self.cover(place)
-
-    def cover(self, place: Place) -> None:
-        left, top, right, bottom = place
-        if left < self.left:
-            self.left = left
-        if top < self.top:
-            self.top = top
-        if right > self.right:
-            self.right = right
-        if bottom > self.bottom:
-            self.bottom = bottom
 
 
 @dataclass(slots=True)
@@ -117,16 +71,14 @@ def letters_of(chars: Characters, frame: Frame, is_seen: Callable[[Style, Box], 
     """The characters that are on the page; text off it is neither seen nor hidden."""
     places, inside = _places(chars.boxes, frame)
     groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
-    known: dict[Style, tuple[bool | None, int]] = {}
-    for index in inside:
-        style = chars.styles[index]
-        if style not in known:
-            plain = Box(0.0, 0.0, 0.0, 0.0)
-            known[style] = None if style.white else is_seen(style, plain), _slope(style.angle, frame)
-        seen, slope = known[style]
+    plain = Box(0.0, 0.0, 0.0, 0.0)
+    slopes = [_slope(style.angle, frame) for style in chars.looks]
+    seen_of = [None if style.white else is_seen(style, plain) for style in chars.looks]
+    for index, look in zip(inside, chars.look_of[inside].tolist(), strict=True):
+        seen = seen_of[look]
         if seen is None:
-            seen = is_seen(style, Box(*places[index]))
-        groups[seen, slope].append(index)
+            seen = is_seen(chars.looks[look], Box(*places[index]))
+        groups[seen, slopes[look]].append(index)
     return Letters(chars, frame, places, groups)
 
 
@@ -194,15 +146,15 @@ def _lean_back(box: Box, slope: int, width: float, height: float) -> Box:
     )  # fmt: skip
 
 
-def _pieces(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[_Piece]:
+def _pieces(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[Piece]:
     """The whole lines of characters that stand upright in `places`."""
-    return _join(_begun(chars, members, places))
+    return _join(pieces_of(chars, members, places))
 
 
-def _in_order(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[_Piece]:
+def _in_order(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[Piece]:
     """The same for characters whose order is known: pieces are joined to the one before or not at all."""
-    joined: list[_Piece] = []
-    for piece in _begun(chars, members, places):
+    joined: list[Piece] = []
+    for piece in pieces_of(chars, members, places):
         before = joined[-1] if joined else None
         if before is None or piece.leftward or before.leftward or not _is_right_of(before, piece):
             joined.append(piece)
@@ -212,7 +164,7 @@ def _in_order(chars: Characters, members: Sequence[int], places: Sequence[Place]
     return joined
 
 
-def _is_right_of(before: _Piece, piece: _Piece) -> bool:
+def _is_right_of(before: Piece, piece: Piece) -> bool:
     """Whether a piece goes on in the line before it, whatever white there is between; what is raised or lowered does
     where it touches the line."""
     gap, size = piece.left - before.right, max(piece.style.size, 1.0)
@@ -221,90 +173,19 @@ def _is_right_of(before: _Piece, piece: _Piece) -> bool:
     return gap > -0.3 * size
 
 
-def _is_raised(before: _Piece, piece: _Piece) -> bool:
+def _is_raised(before: Piece, piece: Piece) -> bool:
     """Whether a piece stands higher or lower than the one before, and not on its baseline."""
     shared = min(before.bottom, piece.bottom) - max(before.top, piece.top)
     return shared <= 0.5 * min(before.bottom - before.top, piece.bottom - piece.top)
 
 
-def _begun(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[_Piece]:
-    """Pieces of lines, as far as characters follow each other in the file."""
-    pieces: list[_Piece] = []
-    piece: _Piece | None = None
-    for index in members:
-        text, style, space, place = chars.texts[index], chars.styles[index], chars.spaces[index], places[index]
-        leftward = text >= "\u0590" and _runs_left(text)
-        if piece is not None and _follows(piece, place, style, space, leftward):
-            if piece.downward and len(piece.chars) < _FEWEST_BELOW:  # the second line's second letter
-                piece = _split_last(piece, pieces)
-        elif piece is not None and _is_below(piece, text, place, style):
-            piece.downward = True
-            space = Space.NONE
-        else:
-            piece = _Piece(style, *place, place)
-            pieces.append(piece)
-        piece.add(text, index, place, bool(space))
-        piece.leftward = piece.leftward or leftward
-    return pieces
-
-
-def _follows(piece: _Piece, place: Place, style: Style, space: Space, leftward: bool) -> bool:
-    """Whether a character goes on to the right (or, in some scripts, the left) of where `piece` ends."""
-    left, top, right, bottom = place
-    last_left, last_top, last_right, last_bottom = piece.last
-    if piece.downward and len(piece.chars) >= _FEWEST_BELOW:
-        return False
-    size = max(piece.style.size, style.size, 1.0)
-    high, low = (last_top, last_bottom) if piece.downward else (piece.top, piece.bottom)
-    overlap = (low if low < bottom else bottom) - (high if high > top else top)
-    if overlap < 0.4 * min(last_bottom - last_top, bottom - top):
-        return False
-    together = style.order == piece.style.order or space == Space.REAL
-    limit = (_SPACED_GAP if together else _BARE_GAP) * size
-    if leftward or piece.leftward:  # numbers in between run to the right: any side of the piece may be its end
-        return max(left - piece.right, piece.left - right) < limit
-    gap = left - last_right
-    backwards = gap < -0.5 * size and left < last_left - 0.1 * size  # not so inside a ligature
-    return gap < limit and not backwards
-
-
-def _is_below(piece: _Piece, text: str, place: Place, style: Style) -> bool:
-    """Whether an upright CJK letter stands right below the one before, as in text that is written downwards."""
-    if not (piece.downward or len(piece.chars) == 1) or not (_is_wide(text) and _is_wide(piece.chars[-1])):
-        return False
-    left, top, right, _ = place
-    size = max(piece.style.size, style.size, 1.0)
-    middle = abs(left + right - piece.last[0] - piece.last[2]) / 2
-    step = top - piece.last[1]
-    return middle < 0.3 * size and 0.5 * size < step and top - piece.last[3] < _UPRIGHT_GAP * size
-
-
-def _is_wide(text: str) -> bool:
-    return text >= "\u2e80" and unicodedata.east_asian_width(text[0]) == "W"
-
-
-def _split_last(piece: _Piece, pieces: list[_Piece]) -> _Piece:
-    """Take back that the last letter stands below the one before: give it a piece of its own."""
-    place, at, text = piece.last, piece.at.pop(), piece.chars.pop()
-    piece.downward = False
-    piece.bottom = min(piece.bottom, place[1])
-    apart = _Piece(piece.style, *place, place)
-    apart.add(text, at, place, spaced=False)
-    pieces.append(apart)
-    return apart
-
-
-def _runs_left(text: str) -> bool:
-    return unicodedata.bidirectional(text[0]) in ("R", "AL")
-
-
-def _join(pieces: list[_Piece]) -> list[_Piece]:
+def _join(pieces: list[Piece]) -> list[Piece]:
     """Join neighbours on one baseline that the file holds apart."""
-    level = [piece for piece in pieces if not piece.downward or len(piece.chars) < _FEWEST_BELOW]
+    level = [piece for piece in pieces if not piece.downward or len(piece.chars) < FEWEST_BELOW]
     level.sort(key=lambda piece: (piece.bottom, piece.left))
-    joined = [piece for piece in pieces if piece.downward and len(piece.chars) >= _FEWEST_BELOW]
+    joined = [piece for piece in pieces if piece.downward and len(piece.chars) >= FEWEST_BELOW]
     joined.sort(key=lambda piece: (-piece.right, piece.top))
-    row: list[_Piece] = []
+    row: list[Piece] = []
     for piece in level:
         if row and piece.bottom - row[0].bottom > 0.3 * max(row[0].style.size, 1.0):
             joined += _join_row(row)
@@ -313,10 +194,10 @@ def _join(pieces: list[_Piece]) -> list[_Piece]:
     return [*joined, *_join_row(row)]
 
 
-def _join_row(row: list[_Piece]) -> list[_Piece]:
+def _join_row(row: list[Piece]) -> list[Piece]:
     """Join the pieces of one row that are near each other, from right to left where most of them run so."""
     leftward = 2 * sum(piece.leftward for piece in row) > len(row)
-    joined: list[_Piece] = []
+    joined: list[Piece] = []
     for piece in sorted(row, key=lambda piece: -piece.right if leftward else piece.left):
         before = joined[-1] if joined else None
         size = max(piece.style.size, 1.0)
@@ -328,7 +209,7 @@ def _join_row(row: list[_Piece]) -> list[_Piece]:
     return joined
 
 
-def _append(before: _Piece, piece: _Piece, spaced: bool) -> None:
+def _append(before: Piece, piece: Piece, spaced: bool) -> None:
     """Put a piece at the end of another."""
     if spaced:
         before.chars.append(" ")
@@ -338,44 +219,41 @@ def _append(before: _Piece, piece: _Piece, spaced: bool) -> None:
     before.cover((piece.left, piece.top, piece.right, piece.bottom))
 
 
-def _gap(before: _Piece, piece: _Piece, leftward: bool) -> float:
+def _gap(before: Piece, piece: Piece, leftward: bool) -> float:
     return before.left - piece.right if leftward else piece.left - before.right
 
 
-def _box(piece: _Piece) -> Box:
+def _box(piece: Piece) -> Box:
     return Box(piece.left, piece.top, piece.right, piece.bottom)
 
 
-def _run(piece: _Piece, places: Sequence[Place]) -> Run | None:
+def _run(piece: Piece, places: Sequence[Place]) -> Run | None:
     """Where the words of a line that is read from left to right stand; None for a single word."""
     width = piece.right - piece.left
     if piece.leftward or piece.downward or -1 not in piece.at or width <= 0:
         return None
     spans: list[tuple[float, float]] = []
-    start = end = math.nan
-    for at in (*piece.at, -1):
-        if at >= 0:
-            left, _, right, _ = places[at]
-            start, end = (left, right) if math.isnan(start) else (min(start, left), max(end, right))
-        elif not math.isnan(start):
-            spans.append(((start - piece.left) / width, (end - piece.left) / width))
-            start = end = math.nan
+    begin = 0
+    for end in [number for number, at in enumerate(piece.at) if at < 0] + [len(piece.at)]:
+        if end > begin:
+            first, last = places[piece.at[begin]], places[piece.at[end - 1]]
+            start, stop = min(first[0], last[0]), max(first[2], last[2])
+            spans.append(((start - piece.left) / width, (stop - piece.left) / width))
+        begin = end + 1
     across = (0.0, piece.bottom - piece.top)
     return Run("".join(piece.chars), (piece.left, piece.top), (width, 0.0), across, tuple(spans))
 
 
-def _line(piece: _Piece, box: Box, slope: int, chars: Characters) -> Line:
+def _line(piece: Piece, box: Box, slope: int, chars: Characters) -> Line:
     letters = 0
     sizes: dict[float, int] = defaultdict(int)
     bold = italic = mono = 0
-    for at in piece.at:
-        if at >= 0:
-            style = chars.styles[at]
-            letters += 1
-            sizes[style.size] += 1
-            bold += style.bold
-            italic += style.italic
-            mono += style.mono
+    for style, count in Counter(chars.styles[at] for at in piece.at if at >= 0).items():
+        letters += count
+        sizes[style.size] += count
+        bold += count * style.bold
+        italic += count * style.italic
+        mono += count * style.mono
     return Line(
         box,
         "".join(piece.chars),

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf.frame import IDENTITY, Frame, Matrix, compose, turn_box
+from warmwire.documents.input.pdf.marks import UNMARKED, mark_of
 from warmwire.documents.input.pdf.paths import THIN, Shapes, clip
-from warmwire.documents.pdf_marks import UNMARKED, mark_of
 from warmwire.layout.page import Box
 
 MAX_OBJECTS: Final = 200_000

@@ -15,10 +15,10 @@ from typing import Final
 from warmwire.documents.input.pdf.chars import Characters
 from warmwire.documents.input.pdf.frame import Frame
 from warmwire.documents.input.pdf.lines import Letters
+from warmwire.documents.input.pdf.marks import ARTIFACT
 from warmwire.documents.input.pdf.objects import Drawn
 from warmwire.documents.input.pdf.paths import clip
 from warmwire.documents.input.pdf.tree import Node
-from warmwire.documents.pdf_marks import ARTIFACT
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds
 from warmwire.layout.told.elements import Role, Told, ToldPage

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
+
+import numpy as np
 
 from warmwire.documents.input.pdf.chars import Characters, CharReader, Style
 from warmwire.documents.input.pdf.draw import draw
@@ -94,20 +95,16 @@ def _turn(chars: Characters, frame: Frame) -> int:
     A long line in a margin has many letters but is one line, and the ticks of a drawing are many lines of few letters:
     what turns a page has more of both than anything else.
     """
-    letters: dict[int, int] = defaultdict(int)
-    lines: dict[int, set[int]] = defaultdict(set)
-    middles = (chars.boxes[:, :2] + chars.boxes[:, 2:]).tolist() if len(chars) else []
-    quarters: dict[Style, int] = {}
-    any_seen = any(style.visible for style in chars.styles)
-    for style, (x, y) in zip(chars.styles, middles, strict=True):
-        if style not in quarters:
-            quarters[style] = round((style.angle - frame.rotation) / 90) * 90 % 360
-        if style.visible or not any_seen:
-            quarter = quarters[style]
-            letters[quarter] += 1
-            across = y if (quarter + frame.rotation) % 180 == 0 else x
-            lines[quarter].add(round(across / max(style.size, 1.0)))
-    if not letters:
+    if not len(chars):
         return 0
-    most = max(letters, key=lambda quarter: letters[quarter])
-    return most if all(len(lines[most]) >= len(other) for other in lines.values()) else 0
+    quarters = np.array([round((style.angle - frame.rotation) / 90) * 90 % 360 for style in chars.looks])
+    sizes = np.array([max(style.size, 1.0) for style in chars.looks])
+    visible = np.array([style.visible for style in chars.looks])[chars.look_of]
+    seen = visible if visible.any() else ~visible
+    quarter, size = quarters[chars.look_of][seen], sizes[chars.look_of][seen]
+    middles = chars.boxes[seen, :2] + chars.boxes[seen, 2:]
+    across = np.round(np.where((quarter + frame.rotation) % 180 == 0, middles[:, 1], middles[:, 0]) / size)
+    letters = {turn: int((quarter == turn).sum()) for turn in np.unique(quarter).tolist()}
+    lines = {turn: len(np.unique(across[quarter == turn])) for turn in letters}
+    most = max(letters, key=lambda turn: letters[turn])
+    return most if lines[most] == max(lines.values()) else 0

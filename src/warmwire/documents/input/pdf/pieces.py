@@ -1,0 +1,192 @@
+"""Characters to pieces of lines: as long as they follow each other on one baseline in the order of the file.
+
+A page has thousands of characters, and nearly each plainly follows the one before. So the page is cut first where that
+has to be asked, for all characters at once; only there each sign is weighed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from warmwire.documents.input.pdf.chars import Characters, Space, Style
+
+_SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even where the file has a space
+_BARE_GAP: Final = 1.0  # the same between two text objects without a space
+_OVERLAP: Final = 0.3  # of the font size: what reaches back no further follows without a question
+_UPRIGHT_GAP: Final = 0.5  # of the font size, between letters one below the other
+FEWEST_BELOW: Final = 3
+"""So many letters one below the other are a line; two may begin two lines."""
+
+Place = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """Characters that follow each other on one baseline; `at` is each one's place in the page's list, -1 for spaces."""
+
+    style: Style
+    left: float
+    top: float
+    right: float
+    bottom: float
+    last: Place
+    chars: list[str] = field(default_factory=list)
+    at: list[int] = field(default_factory=list)
+    leftward: bool = False
+    """Whether it has letters of a script that runs from right to left; the file's order is then the reader's."""
+    downward: bool = False
+
+    def add(self, text: str, at: int, place: Place, spaced: bool) -> None:
+        if spaced and self.chars:
+            self.chars.append(" ")
+            self.at.append(-1)
+        self.chars.append(text)
+        self.at.append(at)
+        self.last = place
+        self.cover(place)
+
+    def add_all(self, run: LetterRun) -> None:
+        """Add the characters of a run after its first."""
+        self.chars += run.chars
+        self.at += run.at
+        self.last = run.last
+        self.cover(run.around)
+
+    def cover(self, place: Place) -> None:
+        left, top, right, bottom = place
+        if left < self.left:
+            self.left = left
+        if top < self.top:
+            self.top = top
+        if right > self.right:
+            self.right = right
+        if bottom > self.bottom:
+            self.bottom = bottom
+
+
+def pieces_of(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[Piece]:
+    """Pieces of lines, as far as characters follow each other in the file."""
+    pieces: list[Piece] = []
+    piece: Piece | None = None
+    for run in letter_runs(chars, members, places):
+        for number, index in enumerate(run.members):
+            if number and piece is not None and not (piece.leftward or piece.downward):
+                piece.add_all(run)
+                break
+            text, style, space, place = chars.texts[index], chars.styles[index], chars.spaces[index], places[index]
+            leftward = text >= "\u0590" and _runs_left(text)
+            if piece is not None and _follows(piece, place, style, space, leftward):
+                if piece.downward and len(piece.chars) < FEWEST_BELOW:  # the second line's second letter
+                    piece = _split_last(piece, pieces)
+            elif piece is not None and _is_below(piece, text, place, style):
+                piece.downward = True
+                space = Space.NONE
+            else:
+                piece = Piece(style, *place, place)
+                pieces.append(piece)
+            piece.add(text, index, place, bool(space))
+            piece.leftward = piece.leftward or leftward
+    return pieces
+
+
+@dataclass(slots=True)
+class LetterRun:
+    """Characters of which each plainly follows the one before: `chars` and `at` are those after the first, with the
+    spaces before them, as a piece has them; `around` is the box around them, `last` the last one's."""
+
+    members: list[int]
+    chars: list[str]
+    at: list[int]
+    around: Place
+    last: Place
+
+
+def letter_runs(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> Iterator[LetterRun]:
+    """The characters cut where it has to be asked whether they follow: a line of text is one run, or a few.
+
+    What is found here is a part of what `_follows` says, for whole pages at once.
+    """
+    if not members:
+        return
+    which = np.asarray(members)
+    left, top, right, bottom = np.array([places[index] for index in members]).T
+    sizes = np.array([max(style.size, 1.0) for style in chars.looks])[chars.look_of[which]]
+    spaces = np.array([chars.spaces[index] for index in members])
+    texts = [chars.texts[index] for index in members]
+    plain = np.array([text < "\u0590" for text in texts])
+    gap = left[1:] - right[:-1]
+    least = np.minimum(bottom - top, 1e9)
+    shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
+    follows = (gap < _BARE_GAP * sizes[1:]) & (gap > -_OVERLAP * sizes[1:]) & (left[1:] >= left[:-1])
+    follows &= (shared >= 0.4 * np.minimum(least[1:], least[:-1])) & plain[1:] & plain[:-1]
+    begins = np.flatnonzero(np.concatenate(([True], ~follows)))
+    around = zip(
+        np.minimum.reduceat(left, begins).tolist(), np.minimum.reduceat(top, begins).tolist(),
+        np.maximum.reduceat(right, begins).tolist(), np.maximum.reduceat(bottom, begins).tolist(), strict=True,
+    )  # fmt: skip
+    slots = np.arange(len(which)) + np.cumsum(spaces > 0)
+    spread, at = np.full(slots[-1] + 1, " ", dtype=object), np.full(slots[-1] + 1, -1)
+    spread[slots], at[slots] = texts, which
+    letters, numbers = spread.tolist(), at.tolist()
+    ends = [*begins[1:].tolist(), len(which)]
+    for begin, end, box in zip(begins.tolist(), ends, around, strict=True):
+        first, stop = int(slots[begin]) + 1, int(slots[end - 1]) + 1
+        yield LetterRun(
+            list(members[begin:end]), letters[first:stop], numbers[first:stop], box, places[members[end - 1]]
+        )
+
+
+def _follows(piece: Piece, place: Place, style: Style, space: int, leftward: bool) -> bool:
+    """Whether a character goes on to the right (or, in some scripts, the left) of where `piece` ends."""
+    left, top, right, bottom = place
+    last_left, last_top, last_right, last_bottom = piece.last
+    if piece.downward and len(piece.chars) >= FEWEST_BELOW:
+        return False
+    size = max(piece.style.size, style.size, 1.0)
+    high, low = (last_top, last_bottom) if piece.downward else (piece.top, piece.bottom)
+    overlap = (low if low < bottom else bottom) - (high if high > top else top)
+    if overlap < 0.4 * min(last_bottom - last_top, bottom - top):
+        return False
+    together = style.order == piece.style.order or space == Space.REAL
+    limit = (_SPACED_GAP if together else _BARE_GAP) * size
+    if leftward or piece.leftward:  # numbers in between run to the right: any side of the piece may be its end
+        return max(left - piece.right, piece.left - right) < limit
+    gap = left - last_right
+    backwards = gap < -0.5 * size and left < last_left - 0.1 * size  # not so inside a ligature
+    return gap < limit and not backwards
+
+
+def _is_below(piece: Piece, text: str, place: Place, style: Style) -> bool:
+    """Whether an upright CJK letter stands right below the one before, as in text that is written downwards."""
+    if not (piece.downward or len(piece.chars) == 1) or not (_is_wide(text) and _is_wide(piece.chars[-1])):
+        return False
+    left, top, right, _ = place
+    size = max(piece.style.size, style.size, 1.0)
+    middle = abs(left + right - piece.last[0] - piece.last[2]) / 2
+    step = top - piece.last[1]
+    return middle < 0.3 * size and 0.5 * size < step and top - piece.last[3] < _UPRIGHT_GAP * size
+
+
+def _is_wide(text: str) -> bool:
+    return text >= "\u2e80" and unicodedata.east_asian_width(text[0]) == "W"
+
+
+def _split_last(piece: Piece, pieces: list[Piece]) -> Piece:
+    """Take back that the last letter stands below the one before: give it a piece of its own."""
+    place, at, text = piece.last, piece.at.pop(), piece.chars.pop()
+    piece.downward = False
+    piece.bottom = min(piece.bottom, place[1])
+    apart = Piece(piece.style, *place, place)
+    apart.add(text, at, place, spaced=False)
+    pieces.append(apart)
+    return apart
+
+
+def _runs_left(text: str) -> bool:
+    return unicodedata.bidirectional(text[0]) in ("R", "AL")

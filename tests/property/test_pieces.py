@@ -1,0 +1,63 @@
+"""Characters are joined to pieces in runs; one by one they would give the same pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from unittest import mock
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warmwire.documents.input.pdf import pieces as pdf_pieces
+from warmwire.documents.input.pdf.chars import Characters, Style
+from warmwire.documents.input.pdf.pieces import Piece, Place, pieces_of
+
+STYLES = [Style(True, False, size, 0.0, False, False, False, order) for order, size in enumerate((10.0, 10.0, 6.0))]
+
+Letter = tuple[str, float, float, int, int]
+letters = st.lists(
+    st.tuples(
+        st.sampled_from("abf字語אב.2"),
+        st.sampled_from([-20.0, -4.0, -0.5, 0.0, 0.4, 2.0, 9.0, 12.0, 30.0]),  # the gap before it
+        st.sampled_from([0.0, 0.0, 0.0, 0.0, -3.0, 12.0, 200.0]),  # how far down
+        st.sampled_from([0, 0, 0, 1, 2]),
+        st.sampled_from([0, 0, 0, 1, 2]),
+    ),
+    max_size=30,
+)
+
+
+def _page(letters: Sequence[Letter]) -> tuple[Characters, list[Place]]:
+    x = y = 100.0
+    places = []
+    for _, gap, down, look, _ in letters:
+        x, y, width = x + gap, y + down, STYLES[look].size / 2
+        places.append((x, y, x + width, y + STYLES[look].size))
+        x += width
+    chars = Characters(
+        [text for text, *_ in letters],
+        styles=[STYLES[look] for *_, look, _ in letters],
+        looks=STYLES,
+        look_of=np.array([look for *_, look, _ in letters], dtype=np.intp),
+        spaces=[space for *_, space in letters],
+    )
+    return chars, places
+
+
+def _one_by_one(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> Iterator[pdf_pieces.LetterRun]:
+    return (pdf_pieces.LetterRun([at], [], [], places[at], places[at]) for at in members)
+
+
+def _shown(pieces: Sequence[Piece]) -> list[tuple[object, ...]]:
+    return [(piece.chars, piece.at, piece.last, piece.left, piece.top, piece.right, piece.bottom) for piece in pieces]
+
+
+@given(letters)
+@settings(max_examples=300, deadline=None)
+def test_runs_change_nothing(letters: list[Letter]) -> None:
+    chars, places = _page(letters)
+    members = range(len(letters))
+    found = pieces_of(chars, members, places)
+    with mock.patch.object(pdf_pieces, "letter_runs", _one_by_one):
+        assert _shown(found) == _shown(pieces_of(chars, members, places))

@@ -27,6 +27,13 @@ def test_lines_set_apart_over_a_text_head_it_where_no_weight_is_known(heads: lis
     assert texts(structure(_page(heads), WIDTH, HEIGHT), Kind.HEADING) == heads
 
 
+def test_a_short_line_right_over_full_ones_is_no_part_of_them() -> None:
+    page = _page([])
+    y = page[-1].box.bottom + 60
+    found = structure([*page, line(50, y, "What was found"), *lines(50, y + 13, PROSE)], WIDTH, HEIGHT)
+    assert texts(found, Kind.HEADING) == ["What was found"]
+
+
 @pytest.mark.parametrize("head", ["What was found:", "it was found", "He went away.", "No 1234 5678", "Found"])
 def test_what_says_something_else_is_no_heading(head: str) -> None:
     assert texts(structure(_page([head]), WIDTH, HEIGHT), Kind.HEADING) == []

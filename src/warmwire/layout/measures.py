@@ -90,6 +90,11 @@ class Column:
         alike = sum(abs(other - step) < 0.05 * step for other in around)
         return self.early[i - 1] or 2 * alike <= len(around)
 
+    def share(self, i: int) -> float:
+        """How much of the width of the lines around line `i` takes."""
+        around = self.rows[max(0, i - REACH) : i + REACH + 1]
+        return self.rows[i].box.width / max(max(row.box.width for row in around), 1e-6)
+
     def shift(self, i: int) -> float:
         """How far line `i` begins right of the line above, in units of the body."""
         return (self.rows[i].box.left - self.rows[i - 1].box.left) / self.size

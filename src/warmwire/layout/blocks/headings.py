@@ -41,6 +41,8 @@ APART = 0.4
 """... the white above it, in units of its size: lines of one text have less than 0.2, ..."""
 MOST_PLAIN = 2
 """... and how many may follow each other: more are an address."""
+FAR = 3.0
+"""White that sets it apart from a heading too: names stand closer to what they belong to."""
 _LEVELS = (1.27, 1.1)
 
 _NUMBER = re.compile(
@@ -140,6 +142,8 @@ def plain_heads(texts: Sequence[Paragraph], known: Sequence[Paragraph], look: Lo
     opened = False  # whether what stands above lets a heading follow
     for before, part in zip((None, *texts), texts, strict=False):
         if id(part) not in heads and _is_alone(before, part):
+            far = before is not None and part.box.top - before.box.bottom > FAR * part.size
+            opened = opened or (far and not run)
             run.append(part)
             continue
         if 0 < len(run) <= MOST_PLAIN and opened and _is_headed(run, part, look):
@@ -170,7 +174,7 @@ def _is_headed(heads: Sequence[Paragraph], part: Paragraph, look: Look) -> bool:
     return (
         len(part.lines) > 1
         and _is_prose(part)
-        and heads[-1].box.bottom <= box.top
+        and heads[-1].box.centre[1] < box.top
         and all(
             head.size >= part.size / NUMBERED
             and head.box.width < MOST_WIDE * box.width

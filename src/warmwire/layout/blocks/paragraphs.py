@@ -42,6 +42,8 @@ FEWEST_TICKS = 4
 """So many labels in one picture are read together."""
 DROPPED = 1.8
 """A drop cap is this many times as large as the text at least: it reaches over two lines."""
+SHORT = 0.5
+"""A line of less than this share of its column's width, over one that fills it, is a heading of its own."""
 FAR = 1.9
 """A step of so many usual ones parts whatever stands around it."""
 
@@ -56,6 +58,7 @@ class Weights:
     early: float = 1.2
     full: float = -1.8
     ended: float = 0.8
+    short: float = 1.5
     open: float = -1.5
     small: float = -1.6
     capital: float = 0.3
@@ -284,6 +287,8 @@ def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:
     early, ended = column.early[i - 1], column.ended[i - 1]
     score = w.early if early else w.full
     score += w.ended if ended else w.open
+    if early and not ended and not column.early[i] and column.share(i - 1) < SHORT:
+        score += w.short
     start = line.text.lstrip("\"'“‘«»„(¿¡[")[:1]
     score += w.small if start.islower() else w.capital if start.isupper() else 0.0
     if _CLAUSE.match(line.text) or any(marker.sure for marker in markers_of(line.text)):

@@ -14,6 +14,7 @@ from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
 from warmwire.layout.blocks.kinds import Part, blocks
 from warmwire.layout.blocks.leaders import with_leaders
 from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
+from warmwire.layout.blocks.rings import with_rings
 from warmwire.layout.guard import Guard
 from warmwire.layout.looks import dress
 from warmwire.layout.order.columns import columns
@@ -68,6 +69,8 @@ def structure(
     beside: list[Line] = guard.run("neighbours", lambda: neighbour_lines(flow, width, body_size(flow)), list)
     lines, flow = _without(lines, beside), _without(flow, beside)
     size = body_size(level_lines(lines)[0])
+    plain = flow
+    flow = guard.run("bullets", lambda: with_rings(plain, size), lambda: plain)
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
     rest = flow

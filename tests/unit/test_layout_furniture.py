@@ -34,6 +34,11 @@ def test_words_and_figures_that_are_no_page_numbers(text: str) -> None:
     assert sign_of(text) is not Sign.FOLIO
 
 
+def test_a_books_page_and_title_in_capitals_are_more_than_capitals() -> None:
+    assert sign_of("214 THE RIVER PILOT") is sign_of("THE RIVER PILOT 214") is Sign.NAMED
+    assert sign_of("4 RESULTS") is sign_of("214 rivers and more") is Sign.WEAK
+
+
 def test_several_lines_at_one_edge_are_running_ones() -> None:
     head = [line(50, 20, "The Journal of Rivers", 8), line(50, 30, "Downloaded from www.example.org on 3 May 2031", 8)]
     foot = [line(50, 740, "Harbour Office"), line(500, 752, "42"), line(50, 765, "© 2031 The Keeper", 8)]

@@ -233,6 +233,13 @@ def test_contents_are_a_list_without_their_dots() -> None:
     ]
 
 
+def test_text_left_of_a_bullet_does_not_go_on_with_its_item() -> None:
+    items = [f"• {text}" for text in ("Some flour from the mill by the river", "Butter from a farm on the other side")]
+    page = [*lines(50, 100, PROSE), *lines(64, 152, items), *lines(50, 178, OTHER)]
+    found = structure(page, WIDTH, HEIGHT)
+    assert texts(found, Kind.LIST_ITEM) == [item[2:] for item in items]
+
+
 def test_an_item_set_larger_is_no_heading() -> None:
     page = [*lines(50, 100, PROSE * 3), line(50, 300, "1. Tea and milk", 14), line(50, 320, "2. Bread and salt", 14)]
     page += [line(50, 340, "• a large one", 14)]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.layout_support import HEIGHT, WIDTH, line, texts
-from warmwire.layout.page import Kind, Line
 from warmwire.layout.blocks.rings import with_rings
+from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
 
 WORDS = ["Some flour", "Butter from the farm", "Salt", "Milk, as much as it takes"]

@@ -341,7 +341,9 @@ def _item_shift(item: Paragraph, i: int, column: Column) -> float:
     if first > INDENT:
         return w.full if first < DEEP else w.moved
     if first < -INDENT:
-        return w.outdent_and_usual if column.early[i - 1] else w.outdent
+        capital = item.marker is not None and not item.marker.ordered and line.text.lstrip()[:1].isupper()
+        clear = w.outdent_and_usual if capital or column.early[i - 1] else 0.0
+        return clear + w.outdent * (not column.early[i - 1])
     return 0.0 if not column.early[i - 1] else w.moved
 
 

@@ -29,6 +29,8 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _FIGURED = re.compile(r"\d{1,4}\s+\D.*|.*\D\s\d{1,4}", re.DOTALL)
+_BOOK = re.compile(r"\d{3}\s+\D{4,}|\D{4,}\s\d{3}")
+"""With capitals, a page of a book and its title or chapter: parts of a text are numbered with one or two figures."""
 _DATE = re.compile(
     r"(?:[^\W\d_]+,?\s+(?:den\s+|le\s+|the\s+)?)?"
     r"(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d\d-\d\d|\d{1,2}\.?\s+(?:de\s+)?[^\W\d_]{3,10}\.?,?\s+(?:de\s+)?\d{4}"
@@ -57,7 +59,7 @@ def sign_of(text: str) -> Sign:
         return Sign.FOLIO
     if len(text) > 2 * LONGEST:
         return Sign.NONE
-    if _NUMBERED.search(text) or _NOTICE.search(text):
+    if _NUMBERED.search(text) or _NOTICE.search(text) or (text.isupper() and _BOOK.fullmatch(text)):
         return Sign.NAMED
     weak = _FIGURED.fullmatch(text) or (text.isupper() and len(text) > 3)
     return Sign.WEAK if weak and len(text) <= LONGEST and not is_content(text) else Sign.NONE

@@ -22,8 +22,8 @@ EDGE: Final = 0.5
 """How far their left edges differ, and those of their texts, in units of the body: recognised ones stray by 0.4."""
 GAP: Final = 4.0
 """White between a ring and its text, likewise, at most."""
-SHARE: Final = 0.7
-"""Share of the lines that begin at that place, between the first ring and the last, which are rings."""
+SHARE: Final = 0.9
+"""Share of the lines that begin at that place, from above the first ring to below the last, that are rings."""
 RING: Final = "○"
 
 _LONE = re.compile(r"[oO0°。〇]")
@@ -75,7 +75,8 @@ def _are_bullets(group: Sequence[_Ring], lines: Sequence[Line], size: float) -> 
     tops = [ring.line.box.top for ring in group]
     left = group[0].line.box.left
     beside = sum(
-        min(tops) <= line.box.top <= max(tops) and -EDGE * size <= line.box.left - left <= 2 * EDGE * size
+        min(tops) - 2 * size <= line.box.top <= max(tops) + 2 * size
+        and -EDGE * size <= line.box.left - left <= 2 * EDGE * size
         for line in lines
     )
     return len(group) >= SHARE * beside

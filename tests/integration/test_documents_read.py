@@ -21,6 +21,7 @@ from warmwire.client import (
     TruncatedError,
 )
 from warmwire.documents.input.open import open_source
+from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.reader import Options, Reader, is_even
@@ -54,6 +55,12 @@ class Scribe:
 
     def close(self) -> None:
         self.closed = True
+
+
+@pytest.fixture(autouse=True)
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failures here are for good; trying again has tests of its own."""
+    monkeypatch.setattr(pool, "TRIES", 1)
 
 
 def fail(error: Exception) -> Callable[[], Recognition]:
@@ -155,6 +162,21 @@ def test_a_page_that_fails_costs_itself_only(fault: str) -> None:
     assert words(reading.pages[3].elements).startswith("sheet 3")
 
 
+@pytest.mark.parametrize("fault", ["crash", "lost"])
+def test_a_page_whose_worker_died_is_given_to_another_once(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "TRIES", 2)
+    plain = Scribe()
+    read("routes.pdf", plain)
+    engine = Scribe(p2=FAULTS[fault])
+    assert read("routes.pdf", engine).troubled == []
+    assert engine.pages == plain.pages + 1
+    engine = Scribe(p2=FAULTS[fault], p3=FAULTS[fault])
+    reading = read("routes.pdf", engine)
+    assert [record.page for record in reading.troubled] == [3]
+    assert reading.troubled[0].error.endswith("(tried 2 times)")
+    assert engine.pages == plain.pages + 1
+
+
 def test_a_page_without_anything_to_keep_is_failed() -> None:
     reading = read("routes.pdf", Scribe(p1=FAULTS["crash"]), [2])
     assert reading.troubled[0].status is Status.FAILED
@@ -251,7 +273,7 @@ def test_lines_are_kept_where_their_structure_cannot_be_found(monkeypatch: pytes
 
 
 def test_a_busy_host_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_module, "_BUSY_WAITS", (0.0, 0.0))
+    monkeypatch.setattr(pool, "BUSY_WAITS", (0.0, 0.0))
     busy = fail(QueueFullError("10 requests wait"))
     assert read("routes.pdf", Scribe(p1=busy, p2=busy), [2]).troubled == []
     assert "wait" in read("routes.pdf", Scribe(p1=busy, p2=busy, p3=busy), [2]).troubled[0].error

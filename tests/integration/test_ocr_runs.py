@@ -25,6 +25,7 @@ from warmwire.client import Engine, InputError, Local, QueueFullError, Recogniti
 from warmwire.documents.input.gather import Input
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.formats import Format
+from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.reader import Options, Reader
 from warmwire.documents.reading.record import PageRecord, Reading, Status
@@ -72,7 +73,7 @@ class Slow:
 
 @pytest.mark.parametrize("engine", [Busy(), Local(Slow())], ids=["busy", "local"])
 def test_an_interrupt_ends_what_is_under_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_module, "_BUSY_WAITS", (60.0,))
+    monkeypatch.setattr(pool, "BUSY_WAITS", (60.0,))
 
     def interrupt(record: PageRecord) -> None:
         raise KeyboardInterrupt
@@ -278,8 +279,11 @@ def test_other_models_than_pages_run_once_unless_told(server: FakeServer) -> Non
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the worker in /proc")
 def test_a_worker_that_dies_costs_its_page(server: FakeServer) -> None:
+    deaths = itertools.count(1)
+
     def fatal(exchange: Exchange) -> None:
-        server.chat(lambda x: x.events(say("Words of a page")))
+        if next(deaths) == 2:
+            server.chat(lambda x: x.events(say("Words of a page")))
         (worker,) = _workers()
         kill(worker)
         exchange.wait_for_close()
@@ -289,11 +293,15 @@ def test_a_worker_that_dies_costs_its_page(server: FakeServer) -> None:
         reading = _read(made, [2, 3])
     assert [page.record.status for page in reading.pages] == [Status.FAILED, Status.OK]
     assert "died" in reading.pages[0].record.error
+    assert "(tried 2 times)" in reading.pages[0].record.error
 
 
 def test_a_page_that_the_model_hangs_on_is_given_up(server: FakeServer) -> None:
+    hangs = itertools.count(1)
+
     def hang(exchange: Exchange) -> None:
-        server.chat(lambda x: x.events(say("Words of a page")))
+        if next(hangs) == 2:
+            server.chat(lambda x: x.events(say("Words of a page")))
         exchange.wait_for_close(PATIENCE)
 
     server.chat(hang)

@@ -8,7 +8,7 @@ import json
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -19,6 +19,7 @@ from warmwire.documents.input.gather import Input, is_pipe
 from warmwire.documents.input.open import open_source
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.formats import Format
+from warmwire.documents.reading.journal import Journal
 from warmwire.documents.reading.reader import Reader, Task, settled
 from warmwire.documents.reading.record import PageRecord, Reading, Status
 from warmwire.documents.reading.selection import select_pages
@@ -39,13 +40,46 @@ class Job:
     """One call of the verb. Its methods return whether a file went well, and have said so if not."""
 
     def __init__(
-        self, reader: Reader, targets: Targets, *, pages: str = "", password: str = "", force: bool = False
+        self,
+        reader: Reader,
+        targets: Targets,
+        *,
+        pages: str = "",
+        password: str = "",
+        force: bool = False,
+        journal: Journal | None = None,
     ) -> None:
         self._reader = reader
         self._targets = targets
         self._pages = pages
         self._password = password
         self._force = force
+        self._journal = journal
+        self._names: set[str] = set()
+
+    def missing(self, inputs: Sequence[Input]) -> list[Input]:
+        """The files whose results are not there, or have pages that failed."""
+        journal = self._journal
+        missing = [
+            one
+            for one in inputs
+            if not self._targets.exist(one) or (journal is not None and journal.waits_for(str(one.place)))
+        ]
+        if len(missing) < len(inputs):
+            say(f"{len(inputs) - len(missing)} of {len(inputs)} files have their results already")
+        return missing
+
+    def close(self, *, complete: bool) -> None:
+        """End the journal, and say what another run would find in it."""
+        journal = self._journal
+        if journal is None:
+            return
+        waiting = any(journal.waits_for(name) for name in self._names)
+        if waiting and complete:
+            say(f"{journal.path} keeps the pages that were read; --retry-failed reads again those that failed")
+        elif journal.path.exists() and not complete:
+            say(f"{journal.path} keeps the pages that were read; the same call goes on from there")
+        journal.close(complete=complete)
 
     def read(self, one: Input) -> bool:
         """Read a file and write its result."""
@@ -58,7 +92,7 @@ class Job:
         """
         well = dict.fromkeys(range(len(inputs)), False)
         files = [(place, one) for place, one in enumerate(inputs) if len(inputs) < 2 or self._check(one)]
-        opened: deque[tuple[int, Source]] = deque()
+        opened: deque[tuple[int, Task]] = deque()
         with _Progress() as progress, contextlib.ExitStack() as sources:
 
             def tasks() -> Iterator[Task | None]:
@@ -70,18 +104,39 @@ class Job:
                         continue
                     sources.callback(source.close)
                     on_page = progress.start(source.name, len(numbers))
-                    opened.append((place, source))
-                    yield Task(source, numbers, on_page)
+                    task = Task(source, numbers, on_page, str(one.place))
+                    self._names.add(task.name)
+                    opened.append((place, task))
+                    yield task
 
-            with contextlib.closing(self._reader.read_all(tasks())) as readings:
-                for reading in readings:
-                    progress.stop()
-                    place, source = opened.popleft()
-                    with _survived(source.name):
-                        self._targets.write(inputs[place], settled(reading), source, force=self._force)
-                        well[place] = _report(reading)
-                    source.close()
+            try:
+                with contextlib.closing(self._reader.read_all(tasks())) as readings:
+                    for reading in readings:
+                        progress.stop()
+                        place, task = opened.popleft()
+                        with _survived(task.source.name):
+                            well[place] = self._write(inputs[place], reading, task)
+                        task.source.close()
+            except (KeyboardInterrupt, SystemExit):
+                progress.stop()
+                self._print_rest(inputs, opened)
+                raise
         return list(well.values())
+
+    def _write(self, one: Input, reading: Reading, task: Task) -> bool:
+        self._targets.write(one, settled(reading), task.source, force=self._force)
+        if self._journal is not None and not reading.troubled:
+            self._journal.finish(task.name)
+        return _report(reading)
+
+    def _print_rest(self, inputs: Sequence[Input], opened: Iterable[tuple[int, Task]]) -> None:
+        """Print what was read when the run was interrupted; files are for whole results, and a journal has the rest."""
+        if not self._targets.to_stdout:
+            return
+        places = {id(task): place for place, task in opened}
+        for task, reading in self._reader.rest():
+            self._targets.write(inputs[places[id(task)]], reading, task.source, force=self._force)
+            say(f"{reading.name}: {len(reading.pages)} of {len(task.numbers)} pages had been read and are printed")
 
     def plan(self, one: Input) -> bool:
         """Print where each page of a file would go."""

@@ -15,6 +15,7 @@ from warmwire.documents.input.gather import STDIN, Input
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.formats import BINARY, JOINED, SUFFIX, Format, format_of, without_suffix
 from warmwire.documents.output.save import linked_figures, render
+from warmwire.documents.reading.journal import journal_path
 from warmwire.documents.reading.record import Reading
 from warmwire.errors import InputError, UsageError, WarmwireError
 from warmwire.system.files import write_file
@@ -60,6 +61,9 @@ class Targets:
         self._images = images
         self._between = b""
         self._paths: dict[Input, Path | None] = dict.fromkeys(inputs)
+        self.to_stdout = output == STDOUT
+        self.journal: Path | None = None
+        """Where a journal of the run belongs, None where its results are kept in no file."""
         many = many or len(inputs) > 1
         if output == STDOUT:
             self._check_stdout(many)
@@ -89,8 +93,11 @@ class Targets:
             suffix = SUFFIX[self.forms[0]]
             for one in inputs:
                 self._paths[one] = out / one.place.with_name(one.place.name + suffix)
+            self.journal = journal_path(out, is_folder=True)
         else:
             self._paths = dict.fromkeys(inputs, out)
+            if out.is_file() or not out.exists():
+                self.journal = journal_path(out, is_folder=False)
         given = {(found.st_dev, found.st_ino) for one in inputs if (found := _stat(one.path)) is not None}
         for path in (self._path(path, form) for path in self._paths.values() if path for form in self.forms):
             if (found := _stat(str(path))) is not None and (found.st_dev, found.st_ino) in given:
@@ -99,6 +106,14 @@ class Targets:
     def _path(self, path: Path, form: Format) -> Path:
         """One result's path: what was asked for, with the suffix of its format where there are several."""
         return path if len(self.forms) == 1 else _with_suffix(path, SUFFIX[form])
+
+    def exist(self, one: Input) -> bool:
+        """Whether all results of a file are there already."""
+        path = self._paths[one]
+        if path is None:
+            return False
+        paths = (self._path(path, form) for form in self.forms)
+        return all(path.exists() or _with_suffix(path, f"-1{path.suffix}").exists() for path in paths)
 
     def write(self, one: Input, reading: Reading, source: Source, *, force: bool = False) -> list[Path]:
         """Write a file's results: to stdout, or to new files that take their names when they are whole; returns these.

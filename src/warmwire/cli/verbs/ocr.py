@@ -101,16 +101,24 @@ def ocr(
         bool, typer.Option("--dry-run", help="Only print which pages would go to the model, and why.")
     ] = False,
     password: Annotated[str, typer.Option(help="Password of an encrypted PDF.")] = "",
+    skip_existing: Annotated[
+        bool, typer.Option("--skip-existing", help="Leave out files whose results are there already.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Read pages that failed in an earlier run again, and only those.")
+    ] = False,
 ) -> int:
     """Read documents into Markdown, HTML, JSON, DocTags, text or a searchable PDF.
 
     Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
     exit status is then 1 and the last lines name it.
     """
+    from warmwire import __version__
     from warmwire.cli.ocr.run import Job, say
     from warmwire.cli.ocr.targets import Targets, formats_wanted
     from warmwire.documents.input.gather import gather
     from warmwire.documents.parts import require_parts
+    from warmwire.documents.reading.journal import Journal
     from warmwire.documents.reading.reader import Options, Reader
     from warmwire.documents.reading.selection import select_pages
     from warmwire.engines import Engines
@@ -130,16 +138,24 @@ def ocr(
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
     if quality is not None and (socket is not None or model != "pages"):
         raise UsageError("--quality is for reading with pages here; a host has it from serve 'pages?quality=X'")
+    asked = str(socket) if socket is not None else model if quality is None else f"{model}?quality={quality}"
+    journal = None
+    if targets.journal is not None and not dry_run:
+        journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)
     engines = Engines(socket, model if quality is None else f"{model}?quality={quality}", jobs, page_timeout)
-    reader = Reader(
-        engines.connect, Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden), engines.jobs
-    )
+    options = Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
+    reader = Reader(engines.connect, options, engines.jobs, journal)
+    job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal)
+    for problem in problems:
+        say(problem)
+    if skip_existing:
+        inputs = job.missing(inputs)
+    complete = False
     try:
-        job = Job(reader, targets, pages=pages, password=password, force=force)
-        for problem in problems:
-            say(problem)
         results = [job.plan(one) for one in inputs] if dry_run else job.read_all(inputs)
+        complete = True
     finally:
         reader.close()
         engines.close()
-    return 0 if results and all(results) and not problems else 1
+        job.close(complete=complete)
+    return 0 if all(results) and not problems else 1

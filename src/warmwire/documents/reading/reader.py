@@ -9,16 +9,14 @@ A page that goes wrong is recorded under its own number, keeps what can be kept 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
-import math
-import queue
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -27,15 +25,16 @@ from warmwire.documents.input.pdf.frame import turn_box
 from warmwire.documents.input.quality import TRUSTED, text_quality
 from warmwire.documents.input.source import Page, PageText, Source
 from warmwire.documents.reading.across import settle
+from warmwire.documents.reading.answer import put_answer
 from warmwire.documents.reading.hidden import Hidden
+from warmwire.documents.reading.journal import Answer, Journal, Recorder, Replay
+from warmwire.documents.reading.pool import EnginePool
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route, Status
 from warmwire.documents.reading.route import THRESHOLD, Claim, claim_of, route
 from warmwire.documents.reading.witness import AGREED, agreement, sample, strips
-from warmwire.errors import CancelledError, DialError, QueueFullError, WarmwireError
+from warmwire.errors import WarmwireError
 from warmwire.layout.doctags.writer import parse
-from warmwire.layout.looks import put_looks
 from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
-from warmwire.layout.runs import reported_runs
 from warmwire.layout.structure import structure
 from warmwire.layout.told.elements import fault_of
 from warmwire.layout.told.retold import retold
@@ -44,11 +43,10 @@ from warmwire.media.images import Image
 if TYPE_CHECKING:
     from warmwire.client import Engine, Recognition
 
+Ask: TypeAlias = "Callable[[Image], Recognition]"
+"""Who is asked what a picture says."""
+
 _LOG: Final = logging.getLogger(__name__)
-_BUSY_WAITS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-"""Pauses before a page is offered again to a host whose queue is full, seconds."""
-_MOST_READERS: Final = 8
-"""Names of models that a host may report for one page."""
 _AHEAD: Final = 32
 """Pages under way or read that wait for one before them; only those under way still have a picture."""
 
@@ -70,35 +68,46 @@ class Options:
 
 @dataclass(slots=True)
 class _Prepared:
-    """A page on its way: what the file says of it, and its picture if a model is to read it."""
+    """A page on its way: what the file says of it, and its picture if a model is to read it, with what the journal
+    knows it by and has of it."""
 
     page: ReadPage
     image: Image | None = None
     text: PageText = field(default_factory=PageText)
     claim: Claim | None = None
+    key: str = ""
+    known: list[Answer] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """A document to read: the pages `numbers` (from 1, at least one); `on_page` hears of each, in order, when it is
-    done."""
+    done. `name` is what a journal calls it."""
 
     source: Source
     numbers: Sequence[int]
     on_page: Callable[[PageRecord], None] | None = None
+    name: str = ""
 
 
 class Reader:
-    """Reads documents with up to `jobs` engines at once, each made by `connect` when a page needs it."""
+    """Reads documents with up to `jobs` engines at once, each made by `connect` when a page needs it.
 
-    def __init__(self, connect: Callable[[], Engine], options: Options | None = None, jobs: int = 1) -> None:
-        self._connect = connect
+    With a `journal`, a page that is in it is not read again, and any other is put there when it has been read.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Engine],
+        options: Options | None = None,
+        jobs: int = 1,
+        journal: Journal | None = None,
+    ) -> None:
         self._options = options or Options()
         self._jobs = jobs
-        self._engines: list[Engine] = []
-        self._idle: queue.SimpleQueue[Engine | None] = queue.SimpleQueue()
-        self._lost: DialError | None = None
-        self._over = threading.Event()
+        self._journal = journal
+        self._pool = EnginePool(connect, jobs)
+        self._rest: list[tuple[Task, Reading]] = []
 
     def read(
         self, source: Source, numbers: Sequence[int], on_page: Callable[[PageRecord], None] | None = None
@@ -117,17 +126,36 @@ class Reader:
         A task is taken when there is room for its first page. None among them says that the next may keep us waiting:
         then those before it are given first. Raises as `read` does.
         """
-        self._over.clear()
+        self._pool.begin()
+        self._rest = []
         reading: Reading | None = None
-        with contextlib.closing(self._finished(tasks)) as pages:
-            for task, page in pages:
-                reading = reading or Reading(task.source.name, outline=task.source.outline())
-                reading.pages.append(page)
-                if task.on_page is not None:
-                    task.on_page(page.record)
-                if len(reading.pages) == len(task.numbers):
-                    yield reading
-                    reading = None
+        task: Task | None = None
+        try:
+            with contextlib.closing(self._finished(tasks)) as pages:
+                for task, page in pages:
+                    reading = reading or Reading(task.source.name, outline=task.source.outline())
+                    reading.pages.append(page)
+                    if task.on_page is not None:
+                        task.on_page(page.record)
+                    if len(reading.pages) == len(task.numbers):
+                        whole, reading = reading, None
+                        yield whole
+        except BaseException:
+            if reading is not None and task is not None:
+                self._leave(task, reading.pages, first=True)
+            raise
+
+    def rest(self) -> list[tuple[Task, Reading]]:
+        """What had been read of documents that were not given, when the last run broke off."""
+        return [(task, settled(reading)) for task, reading in self._rest]
+
+    def _leave(self, task: Task, pages: Sequence[ReadPage], *, first: bool = False) -> None:
+        """Keep pages for `rest`; the `first` ones stand before those kept already."""
+        for known, reading in self._rest:
+            if known is task:
+                reading.pages[:] = [*pages, *reading.pages] if first else [*reading.pages, *pages]
+                return
+        self._rest.insert(0 if first else len(self._rest), (task, Reading(task.source.name, list(pages))))
 
     def _finished(self, tasks: Iterable[Task | None]) -> Generator[tuple[Task, ReadPage], None, None]:
         """The pages in order, as many at once as there are jobs. One that takes long holds up what is given, and not
@@ -141,13 +169,17 @@ class Reader:
                     if coming is None:
                         continue
                     task, prepared = coming
-                    engine = None if prepared.image is None else self._engine()
-                    under_way.append((task, threads.submit(self._finish, prepared, engine)))
+                    asked = prepared.image is not None and prepared.known is None
+                    engine = self._pool.take() if asked else None
+                    under_way.append((task, threads.submit(self._finish, task, prepared, engine)))
                     while under_way and (under_way[0][1].done() or len(under_way) > _AHEAD):
                         yield under_way[0][0], under_way.popleft()[1].result()
                 while under_way:
                     yield under_way[0][0], under_way.popleft()[1].result()
             except BaseException:
+                for task, future in under_way:
+                    if future.done() and not future.exception():
+                        self._leave(task, [future.result()])
                 self.close()
                 raise
 
@@ -184,11 +216,7 @@ class Reader:
 
     def close(self) -> None:
         """Give the engines back. Whoever is still reading or waiting stops."""
-        self._over.set()
-        while self._engines:
-            self._engines.pop().close()
-        self._idle.put(None)  # for who waits for an engine
-        self._idle = queue.SimpleQueue()
+        self._pool.close()
 
     def _prepare(self, source: Source, number: int) -> _Prepared:
         """Open a page, decide who reads it, and do all that needs no engine."""
@@ -214,29 +242,39 @@ class Reader:
         if record.route is Route.MODEL:
             prepared.claim = claim
             prepared.image = page.render(self._options.dpi or drawing_dpi(prepared.text.resolution))
+            if self._journal is not None:
+                prepared.key = self._journal.key(prepared.image)
+                prepared.known = self._journal.find(prepared.key)
         else:
             read.headings = prepared.text.headings
             read.elements = structure_text(claim.lines if claim else prepared.text.lines, prepared.text, read)
 
-    def _finish(self, prepared: _Prepared, engine: Engine | None) -> ReadPage:
+    def _finish(self, task: Task, prepared: _Prepared, engine: Engine | None) -> ReadPage:
         """Let the engine read a page that needs it, and keep what there is where it fails."""
         page, record = prepared.page, prepared.page.record
         started = time.monotonic()
-        if prepared.image is not None and engine is not None:
+        recorder: Recorder | None = None
+        if prepared.image is not None:
+            if engine is None:
+                ask: Ask = Replay(prepared.known or [])
+            else:
+                ask = recorder = Recorder(functools.partial(self._pool.ask, engine))
             try:
-                if prepared.claim is None or not self._is_witnessed(engine, prepared.image, prepared.claim, prepared):
-                    self._read_image(engine, prepared.image, page)
+                if prepared.claim is None or not self._is_witnessed(ask, prepared.image, prepared.claim, prepared):
+                    self._read_image(ask, prepared.image, page)
             finally:
                 prepared.image = None  # the page may have to wait for others
-                if not self._over.is_set():  # else it is closed
-                    self._idle.put(engine)
+                if engine is not None:
+                    self._pool.give_back(engine)
         if record.status is Status.FAILED:
             page.elements = max(page.elements, _own_text(prepared), key=_size)
             record.status = Status.PARTIAL if _size(page.elements) else Status.FAILED
         record.seconds = round(record.seconds + time.monotonic() - started, 3)
+        if self._journal is not None and recorder is not None and recorder.lasting:
+            self._journal.keep(task.name, prepared.key, recorder.answers, whole=record.status is Status.OK)
         return page
 
-    def _is_witnessed(self, engine: Engine, image: Image, claim: Claim, prepared: _Prepared) -> bool:
+    def _is_witnessed(self, ask: Ask, image: Image, claim: Claim, prepared: _Prepared) -> bool:
         """Whether the picture shows what a page's text claims; the page is then made of that text."""
         page, record, turn = prepared.page, prepared.page.record, prepared.text.turn
         lines = sample(claim.lines)
@@ -245,7 +283,7 @@ class Reader:
         if strip is None:
             return False
         try:
-            answer = self._ask(engine, strip)
+            answer = ask(strip)
         except Exception as error:  # what the page's own reading meets as well, and reports
             _LOG.debug("page %d: no witness", record.page, exc_info=error)
             return False
@@ -261,58 +299,17 @@ class Reader:
         record.route, record.engine, record.turn = Route.FILE, "file", turn
         return True
 
-    def _read_image(self, engine: Engine, image: Image, page: ReadPage) -> None:
+    def _read_image(self, ask: Ask, image: Image, page: ReadPage) -> None:
         record = page.record
         try:
-            answer = self._ask(engine, image)
+            answer = ask(image)
         except Exception as error:  # see _prepare
             _fail(record, error)
             page.elements = parse(getattr(error, "partial", ""), page.width, page.height)
             return
-        page.elements = parse(answer.text, page.width, page.height)
-        record.engine = answer.backend
-        report = answer.report if isinstance(answer.report, Mapping) else {}  # a host may send anything or nothing
-        put_looks(page.elements, report.get("elements"), page.height / max(image.shape[0], 1), page.height)
-        record.confidence = _number(report.get("confidence")) if page.elements else None
-        record.turn = int(_number(report.get("turn")) or 0)
-        across, down = page.width / image.shape[1], page.height / image.shape[0]
-        page.runs = [run.moved(lambda x, y: (x * across, y * down)) for run in reported_runs(report.get("words"))]
-        record.lines, record.unread = (max(0, int(_number(report.get(key)) or 0)) for key in ("lines", "unread"))
-        record.readers = _counts(report.get("readers"))
-        record.skipped = _names(report.get("skipped"))
+        put_answer(page, answer, image)
         if record.mostly_lost or (not page.elements and not is_even(image)):
             record.status, record.error = Status.FAILED, record.loss or "the model found nothing on the page"
-
-    def _engine(self) -> Engine:
-        """An engine for one page. Failing to get one at all ends the run: no page can be read.
-
-        Called where an interrupt arrives, the first one may take as long as a model takes to load.
-        """
-        with contextlib.suppress(queue.Empty):
-            engine = self._idle.get(block=len(self._engines) >= self._jobs)
-            if engine is None:
-                raise CancelledError("the run has ended")
-            return engine
-        self._engines.append(self._connect())
-        return self._engines[-1]
-
-    def _ask(self, engine: Engine, image: Image) -> Recognition:
-        """Read one picture, waiting while the host is busy; a host that is gone is not called again."""
-        if self._lost is not None:
-            raise self._lost
-        for pause in (*_BUSY_WAITS, None):
-            if self._over.is_set():
-                break
-            try:
-                return engine.read(image)
-            except QueueFullError:
-                if pause is None:
-                    raise
-                self._over.wait(pause)
-            except DialError as error:
-                self._lost = error
-                raise
-        raise CancelledError("the run has ended")
 
 
 def drawing_dpi(resolution: float) -> float:
@@ -410,22 +407,6 @@ def _size(elements: list[Element]) -> int:
     """How much text there is, in characters."""
     cells = (cell.text for element in elements if element.table for cell in element.table.cells)
     return sum(len(element.text) for element in elements) + sum(map(len, cells))
-
-
-def _counts(value: object) -> dict[str, int]:
-    """Counts by name that a model reports, empty if they are none."""
-    items = list(value.items())[:_MOST_READERS] if isinstance(value, Mapping) else []
-    return {str(name): max(0, int(_number(count) or 0)) for name, count in items}
-
-
-def _number(value: object) -> float | None:
-    """A number a model reports, None if it is none."""
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
-
-
-def _names(value: object) -> list[str]:
-    """Short names a model reports; anything else is none."""
-    return [name[:40] for name in value[:20] if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def is_even(image: Image) -> bool:

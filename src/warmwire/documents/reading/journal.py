@@ -1,0 +1,255 @@
+"""What models have answered in a run, kept beside its output until that is whole, so that no page is read twice.
+
+One line a page: a checksum and JSON, appended and flushed to the disk before the run goes on. A run that is cut off, by
+Ctrl-C, `kill -9`, a full disk or a lost host, leaves all whole lines behind, and perhaps a torn one, which is passed
+over. The next run finds a page by its key: a digest of its pixels and of who was asked, so that a renamed file is known
+and a changed page is not. Structure and output are made anew from the answers, which costs little.
+
+Runs that write to one folder share a journal. Each document is marked when its result is written; the journal goes when
+a run has ended, no other uses it, and nothing in it waits for a mark: a run over other files that was cut off does.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from warmwire.client import (
+    CancelledError,
+    DialError,
+    QueueFullError,
+    Recognition,
+    StreamLostError,
+    WarmwireError,
+)
+from warmwire.media.images import Image
+
+_NAME: Final = "warmwire-journal"
+_SUM: Final = 16
+"""Letters of a line's checksum."""
+
+_PASSING: Final = (CancelledError, DialError, QueueFullError, StreamLostError)
+"""Failures that are not the page's: it is asked again in the next run."""
+
+
+class Answer(msgspec.Struct, omit_defaults=True):
+    """What came of one question: an answer, or why there was none and what had arrived of it."""
+
+    text: str = ""
+    backend: str = ""
+    report: dict[str, Any] = {}
+    error: str = ""
+
+
+class _Entry(msgspec.Struct, omit_defaults=True):
+    """One line: the answers for a page of `document`, or that the document is `done`."""
+
+    document: str
+    key: str = ""
+    whole: bool = True
+    answers: list[Answer] = []
+    done: bool = False
+
+
+def journal_path(output: Path, *, is_folder: bool) -> Path:
+    """Where the journal of a run lies that writes to a folder, or to one file."""
+    return output / f".{_NAME}" if is_folder else output.with_name(f".{output.name}.{_NAME}")
+
+
+class Journal:
+    """The journal at `path`; `asked` says who answers and how: other answers are not this run's.
+
+    With `retry`, pages that were not read as a whole are forgotten. It may be used from several threads.
+    """
+
+    def __init__(self, path: Path, asked: str, *, retry: bool = False) -> None:
+        self.path = path
+        self._asked = asked.encode(errors="surrogateescape")
+        self._retry = retry
+        self._file: int | None = None
+        self._torn = False
+        self._places: dict[str, tuple[int, int]] = {}
+        self._open: set[str] = set()
+        self._turn = threading.Lock()
+        if path.exists():
+            self._attach()
+
+    def key(self, image: Image) -> str:
+        """What a page is known by."""
+        height, width = image.shape[:2]
+        digest = blake2b(b"%s\0%d\0%d\0" % (self._asked, width, height), digest_size=16)
+        digest.update(np.ascontiguousarray(image).data.cast("B"))
+        return digest.hexdigest()
+
+    def find(self, key: str) -> list[Answer] | None:
+        """What was answered for a page, None where nothing is known."""
+        with self._turn:
+            place = self._places.get(key)
+            if place is None or self._file is None:
+                return None
+            entry = _decode(os.pread(self._file, place[1], place[0]))
+            return entry.answers if entry is not None else None
+
+    def waits_for(self, document: str) -> bool:
+        """Whether a document was begun and is not whole."""
+        return document in self._open
+
+    def keep(self, document: str, key: str, answers: Sequence[Answer], *, whole: bool) -> None:
+        """Write down what was answered for a page. Raises WarmwireError where that cannot be done."""
+        with self._turn:
+            self._append(_Entry(document, key, whole, list(answers)))
+
+    def finish(self, document: str) -> None:
+        """Mark a document whose result is written and whole."""
+        with self._turn:
+            if document in self._open:
+                self._append(_Entry(document, done=True))
+
+    def close(self, *, complete: bool) -> None:
+        """End the run, `complete` if all its documents were come to. The file goes if it has nothing for another."""
+        with self._turn:
+            if self._file is None:
+                return
+            if complete and _locked(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                self._learn_all()
+                if not self._open:
+                    with suppress(FileNotFoundError):
+                        self.path.unlink()
+            os.close(self._file)
+            self._file = None
+
+    def _attach(self) -> None:
+        """Open the file, or make it, and learn what is in it."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            while self._file is None:
+                file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                _locked(file, fcntl.LOCK_SH)
+                if os.fstat(file).st_nlink:  # else who used it before has just removed it
+                    self._file = file
+                else:
+                    os.close(file)
+            self._learn_all()
+        except OSError as error:
+            raise self._fault(error) from None
+
+    def _learn_all(self) -> None:
+        """Learn what is in the file, also what others have written there."""
+        assert self._file is not None
+        self._open.clear()
+        start = 0
+        with open(self._file, "rb", closefd=False) as stream:
+            stream.seek(0)
+            for line in stream:
+                self._torn = not line.endswith(b"\n")
+                self._learn(start, line)
+                start += len(line)
+
+    def _learn(self, start: int, line: bytes) -> None:
+        entry = _decode(line)
+        if entry is None:
+            return
+        if entry.done:
+            self._open.discard(entry.document)
+            return
+        self._open.add(entry.document)
+        if entry.whole or not self._retry:
+            self._places[entry.key] = start, len(line)
+
+    def _append(self, entry: _Entry) -> None:
+        try:
+            data = msgspec.json.encode(entry)
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            return  # a model of the caller's own may report what no JSON can hold; its page is read again
+        line = blake2b(data, digest_size=_SUM // 2).hexdigest().encode() + b" " + data + b"\n"
+        if self._file is None:
+            self._attach()
+        assert self._file is not None
+        written = b"\n" + line if self._torn else line
+        try:
+            self._torn = True
+            if os.write(self._file, written) < len(written):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._torn = False
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._fault(error) from None
+        self._learn(os.lseek(self._file, 0, os.SEEK_CUR) - len(line), line)
+
+    def _fault(self, error: OSError) -> WarmwireError:
+        return WarmwireError(
+            f"{self.path}: cannot be written ({error.strerror or error}), so what is read would be lost if this run"
+            " were cut off; it ends here, and the same call goes on from here once that is mended"
+        )
+
+
+class Recorder:
+    """Asks, and remembers what was answered."""
+
+    def __init__(self, ask: Callable[[Image], Recognition]) -> None:
+        self._ask = ask
+        self.answers: list[Answer] = []
+        self.lasting = True
+        """Whether asking again would give the same."""
+
+    def __call__(self, image: Image) -> Recognition:
+        try:
+            answer = self._ask(image)
+        except WarmwireError as error:
+            self.lasting = self.lasting and not isinstance(error, _PASSING)
+            self.answers.append(Answer(error.partial, error=str(error) or type(error).__name__))
+            raise
+        except BaseException:
+            self.lasting = False
+            raise
+        self.answers.append(
+            Answer(answer.text, answer.backend, dict(answer.report) if isinstance(answer.report, Mapping) else {})
+        )
+        return answer
+
+
+class Replay:
+    """Answers as it was answered before: the same questions come in the same order."""
+
+    def __init__(self, answers: Sequence[Answer]) -> None:
+        self._answers = iter(answers)
+
+    def __call__(self, image: Image) -> Recognition:
+        answer = next(self._answers, None)
+        if answer is None:
+            raise WarmwireError("the journal has no answer to this; remove it to read the page again")
+        if answer.error:
+            raise WarmwireError(f"{answer.error} (in an earlier run; --retry-failed asks again)", partial=answer.text)
+        return Recognition(answer.text, answer.backend, report=answer.report)
+
+
+def _decode(line: bytes) -> _Entry | None:
+    """The entry of a line, None for one that is torn or damaged."""
+    mark, data = line[:_SUM], line[_SUM + 1 : -1]
+    if not line.endswith(b"\n") or blake2b(data, digest_size=_SUM // 2).hexdigest().encode() != mark:
+        return None
+    try:
+        return msgspec.json.decode(data, type=_Entry)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _locked(file: int, how: int) -> bool:
+    """Lock a file; returns whether nobody else keeps us from it. Where files cannot be locked, nobody does."""
+    try:
+        fcntl.flock(file, how)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True

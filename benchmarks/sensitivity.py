@@ -37,7 +37,8 @@ from warmwire.documents.input.open import open_source
 from warmwire.documents.input.source import Page, PageText, Source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader, drawing_dpi
+from warmwire.documents.reading.drawing import drawing_dpi
+from warmwire.documents.reading.reader import Reader
 from warmwire.media.images import Image
 from warmwire.models.pages.reader import Sight
 

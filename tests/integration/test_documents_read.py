@@ -23,8 +23,9 @@ from warmwire.client import (
 from warmwire.documents.input.open import open_source
 from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
+from warmwire.documents.reading.drawing import is_even
 from warmwire.documents.reading.hidden import Hidden
-from warmwire.documents.reading.reader import Options, Reader, is_even
+from warmwire.documents.reading.reader import Options, Reader
 from warmwire.documents.reading.record import PageRecord, Reading, Route, Status
 from warmwire.layout.page import Element, Kind
 from warmwire.media.images import Image

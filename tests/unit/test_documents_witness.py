@@ -10,8 +10,9 @@ import pytest
 
 from warmwire.client import Recognition, StreamLostError
 from warmwire.documents.input.open import open_source
+from warmwire.documents.reading.drawing import drawing_dpi
 from warmwire.documents.reading.hidden import Hidden
-from warmwire.documents.reading.reader import Options, Reader, drawing_dpi
+from warmwire.documents.reading.reader import Options, Reader
 from warmwire.documents.reading.record import ReadPage, Route
 from warmwire.documents.reading.witness import agreement, sample, strips
 from warmwire.layout.page import Box, Line

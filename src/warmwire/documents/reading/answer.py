@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from warmwire.client import Recognition
 from warmwire.documents.reading.record import ReadPage
 from warmwire.layout.doctags.writer import parse
 from warmwire.layout.looks import put_looks
 from warmwire.layout.runs import reported_runs
 from warmwire.media.images import Image
+
+if TYPE_CHECKING:
+    from warmwire.client import Recognition
 
 _MOST_READERS: Final = 8
 """Names of models that a host may report for one page."""

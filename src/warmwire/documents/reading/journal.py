@@ -19,20 +19,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import numpy as np
 
-from warmwire.client import (
+from warmwire.errors import (
     CancelledError,
     DialError,
     QueueFullError,
-    Recognition,
     StreamLostError,
     WarmwireError,
 )
 from warmwire.media.images import Image
+
+if TYPE_CHECKING:
+    from warmwire.client import Recognition
 
 _NAME: Final = "warmwire-journal"
 _SUM: Final = 16
@@ -225,6 +227,8 @@ class Replay:
         self._answers = iter(answers)
 
     def __call__(self, image: Image) -> Recognition:
+        from warmwire.client import Recognition
+
         answer = next(self._answers, None)
         if answer is None:
             raise WarmwireError("the journal has no answer to this; remove it to read the page again")

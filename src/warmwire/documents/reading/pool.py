@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from warmwire.client import (
+from warmwire.errors import (
     BackendUnavailableError,
     CancelledError,
     DialError,

@@ -26,6 +26,7 @@ from warmwire.documents.input.quality import TRUSTED, text_quality
 from warmwire.documents.input.source import Page, PageText, Source
 from warmwire.documents.reading.across import settle
 from warmwire.documents.reading.answer import put_answer
+from warmwire.documents.reading.drawing import drawing_dpi, is_even
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.journal import Answer, Journal, Recorder, Replay
 from warmwire.documents.reading.pool import EnginePool
@@ -49,11 +50,6 @@ Ask: TypeAlias = "Callable[[Image], Recognition]"
 _LOG: Final = logging.getLogger(__name__)
 _AHEAD: Final = 32
 """Pages under way or read that wait for one before them; only those under way still have a picture."""
-
-
-_USUAL_DPI: Final = 200.0
-_COARSEST_DPI, _LEAST_DPI, _FINEST_DPI = 100.0, 200.0, 300.0
-_MOST_ENLARGED: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,17 +308,6 @@ class Reader:
             record.status, record.error = Status.FAILED, record.loss or "the model found nothing on the page"
 
 
-def drawing_dpi(resolution: float) -> float:
-    """At how many dots per inch a page is drawn for a model, when its scan has `resolution`, 0 for no scan.
-
-    Its own pixels are best. Coarse ones gain from being enlarged somewhat, fine ones nothing over what print needs.
-    """
-    if not resolution:
-        return _USUAL_DPI
-    coarse = min(_MOST_ENLARGED * resolution, _LEAST_DPI)
-    return float(round(min(max(resolution, coarse, _COARSEST_DPI), _FINEST_DPI)))
-
-
 def settled(reading: Reading) -> Reading:
     """A document all of whose pages are there, with what only they together tell."""
     settle(reading)
@@ -407,15 +392,3 @@ def _size(elements: list[Element]) -> int:
     """How much text there is, in characters."""
     cells = (cell.text for element in elements if element.table for cell in element.table.cells)
     return sum(len(element.text) for element in elements) + sum(map(len, cells))
-
-
-def is_even(image: Image) -> bool:
-    """Whether a picture is empty paper: nearly no place of it differs from the rest, specks and edges aside."""
-    height, width = image.shape[:2]
-    inner = image[height // 25 : height - height // 25, width // 25 : width - width // 25]
-    height, width = (side - side % 4 for side in inner.shape[:2])
-    if not height or not width:
-        return True
-    grey = inner[:height, :width].mean(axis=2, dtype=np.float32)
-    places = grey.reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
-    return float((abs(places - np.median(places)) > 32).mean()) < 2e-4

@@ -60,7 +60,7 @@ class Ours:
         from warmwire.client import Local
         from warmwire.documents.reading.reader import Options, Reader
         from warmwire.models.effort import Quality
-        from warmwire.models.pages import PageReader
+        from warmwire.models.pages.reader import PageReader
 
         self.parts: Counter[str] = Counter()
         self.lines: Counter[str] = Counter()

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
@@ -70,10 +71,10 @@ def start(path: str, caplog: pytest.LogCaptureFixture) -> Iterator[Callable[...,
 class ServeProcess:
     """`warmwire serve` in a process of its own."""
 
-    def __init__(self, model: str, path: str, *options: str, wait: bool = True) -> None:
+    def __init__(self, model: str, path: str, *options: str, wait: bool = True, python: str = sys.executable) -> None:
         self.path = path
         self.process = subprocess.Popen(
-            [*COMMAND, "serve", model, "--socket", path, *options],
+            [python, *COMMAND[1:], "serve", model, "--socket", path, *options],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

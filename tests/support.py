@@ -31,7 +31,7 @@ COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
 
 DATA = Path(__file__).parent / "data"
 FAULTY_PATH = os.pathsep.join([str(DATA / "faulty"), *filter(None, [os.environ.get("PYTHONPATH")])])
-"""A PYTHONPATH with which workers know the model `faulty`."""
+"""A PYTHONPATH on which the plug-in with the model `faulty` is installed."""
 
 GOLDEN_REQUEST = (DATA / "inferd" / "page_request.bin").read_bytes()
 GOLDEN_RESPONSE = (DATA / "inferd" / "page_response.bin").read_bytes()

@@ -19,8 +19,8 @@ cv2 = pytest.importorskip("cv2")
 from warmwire.errors import BackendUnavailableError  # noqa: E402
 from warmwire.layout.doctags.writer import parse  # noqa: E402
 from warmwire.layout.page import Kind  # noqa: E402
-from warmwire.models.pages import PageReader  # noqa: E402
 from warmwire.models.pages.engines import check_installed  # noqa: E402
+from warmwire.models.pages.reader import PageReader  # noqa: E402
 
 HEIGHT, WIDTH = 1100, 850
 TITLE = "The quiet river"

@@ -20,6 +20,7 @@ from warmwire.cli.verbs.embed import embed
 from warmwire.cli.verbs.inspect import inspect
 from warmwire.cli.verbs.ipc import ipc
 from warmwire.cli.verbs.merge import merge
+from warmwire.cli.verbs.models import models
 from warmwire.cli.verbs.ocr import ocr
 from warmwire.cli.verbs.rerank import rerank
 from warmwire.cli.verbs.run import run
@@ -41,6 +42,7 @@ app.command()(watch)
 app.command()(bridge)
 for verb in (train, run, inspect, yaml, merge, ipc):
     app.command(no_args_is_help=True)(verb)
+app.command()(models)
 app.command()(doctor)
 
 

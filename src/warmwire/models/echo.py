@@ -10,7 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from warmwire.models.interface import Capabilities, Finish
+from warmwire.models.interface import Capabilities, Finish, Model
+from warmwire.models.kind import Kind
 from warmwire.wire.generation.messages import OutBlock, Request, StopReason, Usage
 
 _WORDS: Final = re.compile(r"\s*\S+|\s+\Z")
@@ -50,3 +51,18 @@ def _last_text(request: Request) -> str:
         if message.role == "user" and texts:
             return texts[-1]
     return ""
+
+
+class EchoKind(Kind):
+    """`echo`."""
+
+    word = "echo"
+    usage = "echo"
+    summary = "says what it was asked, for trying clients"
+    capabilities = ("chat", "vision")
+
+    def matches(self, name: str) -> bool:
+        return name == self.word
+
+    def load(self, name: str, threads: int | None) -> Model:
+        return EchoModel()

@@ -5,16 +5,16 @@ from __future__ import annotations
 import codecs
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 from warmwire.errors import AttachmentError, InvalidRequestError, UsageError
 from warmwire.markov.chain import Chain, load
 from warmwire.markov.generation import Generation, checked_temperature
 from warmwire.markov.styles import Style
 from warmwire.models.interface import Capabilities, Finish
+from warmwire.models.names import split_name
 from warmwire.wire.generation.messages import OutBlock, Request, StopReason, Usage
 
 SUFFIX: Final = ".gril"
@@ -46,16 +46,11 @@ class Options:
 
 def parse_gril_name(name: str) -> tuple[Path, Options]:
     """Path and options of a model's name. Raises UsageError for options that there are not."""
-    path, mark, query = name.rpartition("?") if f"{SUFFIX}?" in name.lower() else (name, "", "")
-    options = Options()
+    path, given = split_name(name, _OPTIONS, suffix=SUFFIX)
     try:
-        for key, value in parse_qsl(query, keep_blank_values=True, strict_parsing=bool(mark)):
-            options = replace(options, **{key: _OPTIONS[key](value)})
-    except KeyError as error:
-        raise UsageError(f"{name!r}: no option {error}; there are: {', '.join(_OPTIONS)}") from None
+        return Path(path), Options(**{key: _OPTIONS[key](value) for key, value in given.items()})
     except ValueError as error:
         raise UsageError(f"{name!r}: {error}") from None
-    return Path(path), options
 
 
 class MarkovModel:

@@ -8,10 +8,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from warmwire.errors import InputError, UsageError
 from warmwire.models.llama.header import Header, read_header
+from warmwire.models.names import split_name
 from warmwire.system.cpus import cores
 
 SUFFIX: Final = ".gguf"
@@ -27,8 +28,13 @@ _LARGE_BATCH: Final = 512
 _LONGEST_BASE: Final = 64
 """Bytes of a directory's path under which a socket's path stays below the 104 that some systems allow."""
 
+OPTIONS: Final = {
+    "ctx": "tokens of prompt and answer together",
+    "gpu_layers": "layers on the GPU",
+    "mmproj": "the projector's file, which sees or hears; none for neither",
+    "llama_server": "the llama-server program to run it with",
+}
 _NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16}
-_PATHS: Final = ("mmproj", "llama_server")
 
 
 @dataclass(frozen=True)
@@ -106,20 +112,17 @@ def private_directory() -> str:
 
 def parse_gguf_name(name: str) -> tuple[Path, Options]:
     """Path and options of a model's name. Raises UsageError for options that there are not."""
-    path, mark, query = name.rpartition("?") if f"{SUFFIX}?" in name.lower() else (name, "", "")
+    path, given = split_name(name, OPTIONS, suffix=SUFFIX)
     values: dict[str, str | int] = {}
-    for key, value in parse_qsl(query, keep_blank_values=True):
+    for key, value in given.items():
         if key in _NUMBERS:
             if not value.isdecimal() or int(value) > _NUMBERS[key]:
                 raise UsageError(f"{name!r}: {key} is a number from 0 to {_NUMBERS[key]}, not {value!r}")
             values[key] = int(value)
-        elif key in _PATHS and value:
+        elif value:
             values[key] = value
         else:
-            known = ", ".join((*_NUMBERS, *_PATHS))
-            raise UsageError(f"{name!r}: no option {key}={value}; options of a GGUF model are {known}")
-    if mark and not values:
-        raise UsageError(f"{name!r}: nothing follows the question mark")
+            raise UsageError(f"{name!r}: {key} is a file, and none is named")
     return Path(path), Options(**values)  # type: ignore[arg-type]
 
 

@@ -1,12 +1,14 @@
-"""Makes worker processes know a model `faulty`, which does what the last word of a prompt says.
+"""A plug-in with a model `faulty`, which does what the last word of a prompt says.
 
-A worker is a fresh interpreter, so the tests put this folder on its PYTHONPATH.
+A worker is a fresh interpreter, so the tests put this folder, which has a package's metadata too, on its PYTHONPATH.
 """
 
 import os
 import signal
 import sys
 import time
+
+from warmwire.models.kind import Kind
 
 
 class Faulty:
@@ -84,7 +86,7 @@ class Faulty:
         return Finish()
 
 
-def load_faulty(name, threads=None):
+def load_faulty(name):
     from warmwire.errors import InputError
 
     if name == "faulty-file":
@@ -104,7 +106,13 @@ def load_faulty(name, threads=None):
     return Faulty()
 
 
-if "warmwire.host.workers.process" in sys.orig_argv:
-    import warmwire.models.registry
+class FaultyKind(Kind):
+    word = "faulty"
+    usage = "faulty[-file|-bug|-exit|@FILE|=FILE]"
+    summary = "a model that fails as it is told"
 
-    warmwire.models.registry.load_model = load_faulty
+    def matches(self, name):
+        return name.startswith("faulty")
+
+    def load(self, name, threads):
+        return load_faulty(name)

@@ -52,7 +52,7 @@ def test_markdown_of_everything() -> None:
         "3. first\n    - inner\n4. second\n\n"
         "caption\n\n"
         '<table>\n<tr><th colspan="2">a &amp; b</th></tr>\n<tr><td>d</td><td>e</td></tr>\n</table>\n\n'
-        "<!-- image -->\n\ninside\n\nE = mc2\n\n```\nx = 1\n```\n\n- [x] done\n\n- [ ] open\n\nnote\n"
+        "<!-- image -->\n\ninside\n\nE = mc2\n\n```\nx = 1\n```\n\n- [x] done\n- [ ] open\n\nnote\n"
     )
 
 
@@ -121,7 +121,7 @@ def test_fences_are_longer_than_those_of_the_code() -> None:
 def test_text_has_no_markup_but_marks_and_pipes() -> None:
     assert export(reading(*EVERYTHING), Format.TEXT) == (
         "title\n\nheading\n\nparagraph\n\n3. first\n    - inner\n4. second\n\ncaption\n\na & b | \nd | e\n\n"
-        "inside\n\nE = mc2\n\nx = 1\n\n- [x] done\n\n- [ ] open\n\nnote\n"
+        "inside\n\nE = mc2\n\nx = 1\n\n- [x] done\n- [ ] open\n\nnote\n"
     )
 
 

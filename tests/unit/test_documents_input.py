@@ -12,14 +12,20 @@ import pytest
 from PIL import Image as Pil
 
 from warmwire.documents.input.open import open_source
+from warmwire.documents.output.markdown import escape, to_markdown
+from warmwire.documents.reading.reader import Reader
 from warmwire.errors import InputError
-from warmwire.layout.page import Box
+from warmwire.layout.page import Box, Kind
 from warmwire.media.images import MAX_PIXELS
 from warmwire.media.pictures import decode_picture
 from warmwire.wire.generation.messages import MAX_FRAME
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 INK, PAPER = 0, 255
+
+
+def _no_engine() -> Any:
+    pytest.fail("a digital page needs no engine")
 
 
 def corner() -> Pil.Image:
@@ -316,3 +322,26 @@ def test_pages_may_be_used_from_many_threads() -> None:
         thread.join()
     source.close()
     assert not wrong
+
+
+def test_boxes_of_a_form_say_whether_they_are_ticked_and_lists_what_is_chosen() -> None:
+    source = open_source(str(DATA / "ticks.pdf"))
+    reading = Reader(_no_engine).read(source, [1])
+    source.close()
+    found = [(element.kind, element.level, element.text) for element in reading.pages[0].elements][1:-1]
+    assert found == [
+        (Kind.CHECKED, 1, "newsletter of the harbour"),
+        (Kind.UNCHECKED, 1, "printed edition"),
+        (Kind.TEXT, 1, "Member:"),
+        (Kind.CHECKED, 1, "Yes"),
+        (Kind.UNCHECKED, 1, "No"),
+        (Kind.TEXT, 1, "Tree:"),
+        (Kind.TEXT, 1, "oak"),
+        (Kind.TEXT, 1, "Other: elm"),
+    ]
+    markdown = to_markdown(reading)
+    assert "- [x] newsletter of the harbour\n- [ ] printed edition\n\nMember:\n\n- [x] Yes\n- [ ] No\n" in markdown
+
+
+def test_a_box_in_a_line_is_written_as_in_lists() -> None:
+    assert escape("Lamp ☑ or ☐ bell") == "Lamp [x] or [ ] bell"

@@ -598,6 +598,48 @@ def form() -> bytes:
     return pdf.bytes()
 
 
+def ticks() -> bytes:
+    """A form of boxes, a list and a value without a drawing; one box is hidden. A tick is a letter of a font of signs."""
+    pdf = Pdf()
+    signs = pdf.add("<</Type/Font/Subtype/Type1/BaseFont/ZapfDingbats>>")
+    more = f"/Type/XObject/Subtype/Form/BBox[0 0 12 12]/Resources<</Font<</Z {signs} 0 R>>>>"
+    on, off = pdf.stream(b"q BT /Z 11 Tf 2 3 Td (4) Tj ET Q", more), pdf.stream(b"", more)
+    options = b"BT /F1 10 Tf 2 30 Td (ash) Tj 0 -12 Td (oak) Tj 0 -12 Td (elm) Tj ET"
+    shown = pdf.stream(options, f"/Type/XObject/Subtype/Form/BBox[0 0 100 42]/Resources {pdf.resources}")
+
+    def box(x: float, y: float, ticked: bool, kind: str = "", more: str = "/F 4") -> int:
+        state = "Yes" if ticked else "Off"
+        return pdf.add(
+            f"<</Type/Annot/Subtype/Widget/FT/Btn{kind}/T(b{x}{y})/V/{state}/AS/{state}{more}"
+            f"/Rect[{x} {y} {x + 12} {y + 12}]/AP<</N<</Yes {on} 0 R/Off {off} 0 R>>>>>>"
+        )
+
+    def choice(rectangle: str, flags: int, value: str, more: str) -> int:
+        return pdf.add(
+            f"<</Type/Annot/Subtype/Widget/FT/Ch/Ff {flags}/T(c{flags})/F 4/Rect[{rectangle}]/DA(/F1 10 Tf)"
+            f"/Opt[(ash)(oak)(elm)]/V({value}){more}>>"
+        )
+
+    fields = [
+        box(72, 698, True),
+        box(72, 668, False),
+        box(140, 638, True, "/Ff 32768"),
+        box(220, 638, False, "/Ff 32768"),
+        box(400, 638, True, more="/F 2"),
+        choice("140 560 240 602", 0, "oak", f"/I[1]/AP<</N {shown} 0 R>>"),
+        choice("140 530 240 544", 1 << 17, "elm", ""),
+    ]
+    pdf.page(
+        text(72, 740, "Boxes of a form") + text(90, 700, "newsletter of the harbour") + text(90, 670, "printed edition")
+        + text(72, 640, "Member:") + text(156, 640, "Yes") + text(236, 640, "No") + text(72, 590, "Tree:")
+        + text(72, 533, "Other:") + prose(72, 500, 4),
+        more=f"/Annots[{' '.join(f'{field} 0 R' for field in fields)}]",
+    )  # fmt: skip
+    own = " ".join(f"{field} 0 R" for field in fields)
+    pdf.objects[0] = f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{own}]>>>>".encode()
+    return pdf.bytes()
+
+
 def links() -> bytes:
     """Links on words, on a whole line, over a broken word, on nothing, into the file and to a program."""
     pdf = Pdf()
@@ -697,6 +739,7 @@ def main() -> None:
         drawing,
         borders,
         form,
+        ticks,
         links,
         encrypted,
         hostile,

@@ -36,6 +36,7 @@ _BREAK: Final = re.compile(r"(?<!\n)\n(?!\n)")
 _MARK: Final = re.compile(r"[-*+]|\d+\.")
 """Marks of list items that Markdown knows."""
 
+_BOXES: Final = str.maketrans({"☐": "[ ]", "☑": "[x]", "☒": "[x]"})
 _INDENT: Final = "    "
 _DEEPEST: Final = 6
 
@@ -46,8 +47,8 @@ def to_markdown(reading: Reading, figures: Sequence[tuple[str, str]] = ()) -> st
 
 
 def escape(text: str) -> str:
-    """`text` so that Markdown shows it as it is, inside a line."""
-    return _INLINE.sub(lambda match: "\\" + match[0], text)
+    """`text` so that Markdown shows it as it is, inside a line; boxes to tick are those of its lists."""
+    return _INLINE.sub(lambda match: "\\" + match[0], text).translate(_BOXES)
 
 
 def escape_block(text: str) -> str:
@@ -67,7 +68,16 @@ class MarkdownWriter:
         shown = list(pictures(blocks))
         if len(shown) == len(figures):
             self._figures = {id(item): figure for item, figure in zip(shown, figures, strict=True) if figure[0]}
-        return "\n\n".join(text for block in blocks for text in self._block(block) if text)
+        parts: list[str] = []
+        above: Item | Listing | None = None
+        for block in blocks:
+            for text in filter(None, self._block(block)):
+                if _is_box(block) and _is_box(above):
+                    parts[-1] += f"\n{_INDENT * _depth(block)}{text}"  # boxes to tick are one list
+                else:
+                    parts.append(_INDENT * _depth(block) * isinstance(above, Listing) + text)
+                above = block
+        return "\n\n".join(parts)
 
     def _block(self, block: Item | Listing) -> Iterator[str]:
         if isinstance(block, Listing):
@@ -149,6 +159,15 @@ class MarkdownWriter:
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         lines.insert(1, "|" + " --- |" * table.columns)
         return "\n".join(lines)
+
+
+def _is_box(block: Item | Listing | None) -> bool:
+    return isinstance(block, Item) and block.kind in (Kind.CHECKED, Kind.UNCHECKED)
+
+
+def _depth(block: Item | Listing) -> int:
+    """How deep a box to tick stands inside of lists."""
+    return min(max(block.element.level - 1, 0), _DEEPEST) if isinstance(block, Item) and _is_box(block) else 0
 
 
 def grid_rows(table: Table) -> list[list[str]]:

@@ -15,6 +15,7 @@ from warmwire.layout.blocks.notes import footnotes, is_caption, note_text
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.looks import dress
 from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
+from warmwire.layout.rows import same_row
 
 Part = Paragraph | Element
 
@@ -39,10 +40,11 @@ def blocks(
 
 @dataclass(slots=True)
 class _OpenList:
-    """A list that may go on: where its items begin, and its last marker."""
+    """A list that may go on: where its items begin, and the marker and the first line of its last."""
 
     left: float
     marker: Marker | None
+    line: Box
 
 
 class _Classifier:
@@ -119,9 +121,11 @@ class _Classifier:
         else:
             while lists and left < lists[-1].left - NESTED * self.size:
                 lists.pop()
-        if not lists or (followed is None and left > lists[-1].left + NESTED * self.size):
-            lists.append(_OpenList(left, marker))
-        lists[-1].marker = marker
+        first = part.lines[0].box
+        inside = followed is None and bool(lists) and left > lists[-1].left + NESTED * self.size
+        if not lists or (inside and not same_row(lists[-1].line, first)):  # those beside each other are equals
+            lists.append(_OpenList(left, marker, first))
+        lists[-1].marker, lists[-1].line = marker, first
         text = join_lines(part.texts, self.vocabulary)
         style = marker.style if marker is not None else Style.BULLET
         kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(style, Kind.LIST_ITEM)

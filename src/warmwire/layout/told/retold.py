@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
 from warmwire.layout.blocks.kinds import Part, blocks
-from warmwire.layout.blocks.markers import Marker, find_markers, markers_of
+from warmwire.layout.blocks.markers import Marker, find_markers, markers_of, opens_item
 from warmwire.layout.blocks.markers import Style as Marking
 from warmwire.layout.blocks.notes import note_text
 from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
@@ -173,11 +173,13 @@ class _Reteller:
         return element
 
     def _paragraphs(self, part: Told) -> Iterator[Paragraph]:
-        """The words of a part: one paragraph where it is called so, else as many as they look like."""
+        """The words of a part: one paragraph where it is called so, else as many as they look like; boxes to tick are
+        items each, and often called one paragraph."""
         if not part.lines:
             return
         found = paragraphs(part.lines, self.size)
-        if part.role is Role.WORDS or len(found) == 1:
+        boxes = sum(opens_item(line.text) for line in part.lines) > 1
+        if part.role is Role.WORDS or len(found) == 1 or boxes:
             yield from found
         else:
             yield Paragraph(list(part.lines))

@@ -19,6 +19,7 @@ from warmwire.layout.page import Box
 from warmwire.media.images import Image, fit_scale
 
 if TYPE_CHECKING:
+    from warmwire.documents.input.pdf.fields import Field
     from warmwire.documents.input.pdf.frame import Frame
     from warmwire.documents.input.pdf.links import Target
 
@@ -76,15 +77,16 @@ class PdfSource:
         """The page; what is filled into a form and written over it becomes its text, and links are read before that."""
         import pypdfium2.raw as pdfium
 
+        from warmwire.documents.input.pdf.fields import read_fields
         from warmwire.documents.input.pdf.links import has_notes, read_targets
 
         page = self._pdf[index]
-        targets = read_targets(self._pdf, page)
+        targets, fields = read_targets(self._pdf, page), read_fields(self._pdf.formenv, page)
         if self._pdf.formenv is not None or has_notes(page):
             pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = self._pdf[index]
-        return PdfPage(page, targets)
+        return PdfPage(page, targets, fields)
 
     def close(self) -> None:
         with LOCK:
@@ -94,11 +96,12 @@ class PdfSource:
 class PdfPage:
     """One page; its frame is the crop box after /Rotate, in points."""
 
-    def __init__(self, page: Any, targets: list[Target]) -> None:
+    def __init__(self, page: Any, targets: list[Target], fields: list[Field]) -> None:
         from warmwire.documents.input.pdf.frame import Frame
 
         self._page = page
         self._targets = targets
+        self._fields = fields
         try:
             self.frame: Frame = Frame.of_page(page)
         except InputError:
@@ -116,7 +119,7 @@ class PdfPage:
 
         with LOCK:
             try:
-                return read_page(self._page, self.frame, self._targets)
+                return read_page(self._page, self.frame, self._targets, self._fields)
             except pypdfium2.PdfiumError as error:
                 raise InputError(f"the page's text cannot be read ({error})") from None
 

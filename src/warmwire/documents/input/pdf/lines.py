@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf.chars import Characters, Space, Style
 from warmwire.documents.input.pdf.frame import Frame, turn_box
-from warmwire.documents.input.pdf.pieces import FEWEST_BELOW, Piece, Place, pieces_of
+from warmwire.documents.input.pdf.pieces import FEWEST_BELOW, TICK_BOXES, Piece, Place, pieces_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 
@@ -202,7 +202,7 @@ def _join_row(row: list[Piece]) -> list[Piece]:
         before = joined[-1] if joined else None
         size = max(piece.style.size, 1.0)
         gap = _gap(before, piece, leftward) if before is not None else math.inf
-        if before is None or not -0.3 * size < gap < 0.6 * size:
+        if before is None or not -0.3 * size < gap < 0.6 * size or piece.chars[0] in TICK_BOXES:
             joined.append(piece)
             continue
         _append(before, piece, spaced=gap > _WORD_GAP * size)

@@ -22,6 +22,9 @@ _UPRIGHT_GAP: Final = 0.5  # of the font size, between letters one below the oth
 FEWEST_BELOW: Final = 3
 """So many letters one below the other are a line; two may begin two lines."""
 
+TICK_BOXES: Final = frozenset("☐☑☒")
+"""What opens a line of its own: a box and its label are a cell, or an item beside others."""
+
 Place = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
@@ -81,7 +84,7 @@ def pieces_of(chars: Characters, members: Sequence[int], places: Sequence[Place]
                 break
             text, style, space, place = chars.texts[index], chars.styles[index], chars.spaces[index], places[index]
             leftward = text >= "\u0590" and _runs_left(text)
-            if piece is not None and _follows(piece, place, style, space, leftward):
+            if piece is not None and text not in TICK_BOXES and _follows(piece, place, style, space, leftward):
                 if piece.downward and len(piece.chars) < FEWEST_BELOW:  # the second line's second letter
                     piece = _split_last(piece, pieces)
             elif piece is not None and _is_below(piece, text, place, style):
@@ -119,12 +122,13 @@ def letter_runs(chars: Characters, members: Sequence[int], places: Sequence[Plac
     sizes = np.array([max(style.size, 1.0) for style in chars.looks])[chars.look_of[which]]
     spaces = np.array([chars.spaces[index] for index in members])
     texts = [chars.texts[index] for index in members]
-    plain = np.array([text < "\u0590" for text in texts])
+    plain = np.array([text < "\u0590" or text in TICK_BOXES for text in texts])
+    boxes = np.array([text in TICK_BOXES for text in texts])
     gap = left[1:] - right[:-1]
     least = np.minimum(bottom - top, 1e9)
     shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
     follows = (gap < _BARE_GAP * sizes[1:]) & (gap > -_OVERLAP * sizes[1:]) & (left[1:] >= left[:-1])
-    follows &= (shared >= 0.4 * np.minimum(least[1:], least[:-1])) & plain[1:] & plain[:-1]
+    follows &= (shared >= 0.4 * np.minimum(least[1:], least[:-1])) & plain[1:] & plain[:-1] & ~boxes[1:]
     begins = np.flatnonzero(np.concatenate(([True], ~follows)))
     around = zip(
         np.minimum.reduceat(left, begins).tolist(), np.minimum.reduceat(top, begins).tolist(),

@@ -9,6 +9,7 @@ import numpy as np
 
 from warmwire.documents.input.pdf.chars import Characters, CharReader, Style
 from warmwire.documents.input.pdf.draw import draw
+from warmwire.documents.input.pdf.fields import Field, fill_in
 from warmwire.documents.input.pdf.frame import Frame, turn_box
 from warmwire.documents.input.pdf.ligatures import name_glyphs
 from warmwire.documents.input.pdf.lines import letters_of
@@ -26,14 +27,15 @@ _SCANNED: Final = 0.5  # of the page under pictures: they and not the text are w
 _LARGEST_SHEET: Final = 1600.0  # pixels along a page drawn to see what its pictures are
 
 
-def read_page(page: Any, frame: Frame, targets: Sequence[Target] = ()) -> PageText:
-    """Everything a pdfium page says of itself. Hold the pdfium lock."""
+def read_page(page: Any, frame: Frame, targets: Sequence[Target] = (), fields: Sequence[Field] = ()) -> PageText:
+    """Everything a pdfium page says of itself, with what its form says. Hold the pdfium lock."""
     drawn, tree = walk(page, frame), read_tree(page.raw)
     textpage = page.get_textpage()
     try:
         chars = CharReader(textpage.raw, drawn, marked=tree is not None).read()
     finally:
         textpage.close()
+    chars = fill_in(chars, fields)
     name_glyphs(chars)
     turn = _turn(chars, frame)
     upright = frame.turned(turn)

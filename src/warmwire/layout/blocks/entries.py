@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
+from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.page import Element
 
@@ -26,14 +27,7 @@ INDEXED = 0.5
 SHORT = 120
 """... and the letters of the longest."""
 
-_INDEXED = re.compile(r"\D[,\s]\s?\d{1,4}[a-z]{0,2}(?:\s?[-–]\s?\d{1,4}[a-z]?)?\.?$")
-
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_]")
-
-
-def is_indexed(text: str) -> bool:
-    """Whether a line ends as an entry of an index does: in page numbers behind a comma or a space."""
-    return _INDEXED.search(text) is not None
 
 
 def is_section(text: str) -> bool:

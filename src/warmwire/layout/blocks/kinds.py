@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from warmwire.layout.blocks.markers import Marker, Style
 from warmwire.layout.blocks.notes import footnotes, is_caption, note_text
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.looks import dress
+from warmwire.layout.measures import DEEP
 from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
 from warmwire.layout.rows import same_row
 
@@ -67,6 +69,7 @@ class _Classifier:
         self.look = Look.of(texts, size, [region.box for region in regions if region.kind is RegionKind.TITLE])
         self.notes = {id(texts[i]) for i in footnotes(texts, height, size, rules)}
         self.entries = find_entries(parts)
+        self.margins = _margins(texts, size)
         self.captions = {id(part) for part in texts if is_caption(part, self.figures, size)}
         self.headings = [
             part
@@ -86,6 +89,8 @@ class _Classifier:
         if _counts_on(before, part) or _counts_on(part, after):
             return False
         above, below = (other if isinstance(other, Paragraph) else None for other in (before, after))
+        if below is not None and id(below) in self.entries and _is_initial(part, below):
+            return True
         return is_heading(above, part, below, self.look)
 
     def elements(self) -> list[Element]:
@@ -114,7 +119,7 @@ class _Classifier:
     def _list_item(self, part: Paragraph, lists: list[_OpenList]) -> Element:
         """A list item; `lists` are the open lists around it, outermost first."""
         marker = part.marker
-        left = part.lines[0].box.left
+        left = part.lines[0].box.left - self.margins[id(part)]
         followed = next((i for i, one in enumerate(lists) if _follows(one.marker, marker)), None)
         if followed is not None:  # whatever its indent: numbers may be set flush right
             del lists[followed + 1 :]
@@ -169,6 +174,26 @@ class _Classifier:
         return moved or any(_is_between(last.box, other.box, part.box) for other in self.parts if other.box is not None)
 
 
+def _margins(texts: Sequence[Paragraph], size: float) -> dict[int, float]:
+    """The left margin of the column that each paragraph stands in: a list goes on in the next column."""
+    margins: dict[int, float] = {}
+    column: list[Paragraph] = []
+    left = math.inf
+    for part in texts:
+        box = part.box
+        if column and (_is_beside(column[-1].box, box) or box.left < left - DEEP * size):
+            margins |= {id(one): left for one in column}
+            column, left = [], math.inf
+        column.append(part)
+        left = min(left, box.left)
+    return margins | {id(one): left for one in column}
+
+
+def _is_beside(one: Box, other: Box) -> bool:
+    """Whether a box is above the one before it, or nowhere under it."""
+    return other.bottom < one.top or other.left > one.right or other.right < one.left
+
+
 def _is_between(above: Box, box: Box, below: Box) -> bool:
     """Whether `box` parts two texts of one column: it is what the column goes on past."""
     parts = above.bottom <= box.centre[1] <= below.top
@@ -180,6 +205,12 @@ def _follows(marker: Marker | None, other: Marker | None) -> bool:
     if marker is None or other is None or not other.ordered:
         return False
     return (marker.style, marker.frame, marker.value + 1) == (other.style, other.frame, other.value)
+
+
+def _is_initial(part: Paragraph, entry: Paragraph) -> bool:
+    """Whether a paragraph is the letter that an entry of an index, and those after it, begin with."""
+    text = part.lines[0].text.strip()
+    return len(part.lines) == 1 and len(text) == 1 and text.isupper() and entry.lines[0].text[:1].upper() == text
 
 
 def _counts_on(above: Part | None, below: Part | None) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
+from warmwire.layout.blocks.indexes import index_openings
 from warmwire.layout.blocks.markers import Marker, find_markers, markers_of, opens_item
 from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column, is_capital
 from warmwire.layout.page import Box, Line
@@ -131,10 +132,14 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
         None if row.entry and marker is not None and not marker.sure else marker  # "3.1" before a title is a section
         for row, marker in zip(rows, find_markers(column.rows, size), strict=True)
     ]
+    entries = index_openings(column)
     found: list[Paragraph] = []
     for i, row in enumerate(rows):
         alone = i > 0 and (rows[i - 1].alone or row.alone or (row.entry and column.early[i - 1]))
-        if found and not alone and markers[i] is None and not _opens(found[-1], i, column):
+        opens = (
+            entries[i] if entries is not None else markers[i] is not None or not found or _opens(found[-1], i, column)
+        )
+        if found and not alone and not opens:
             found[-1].lines.append(row.line)
             found[-1].early.append(column.early[i])
             found[-1].entry, found[-1].led = row.entry, row.led

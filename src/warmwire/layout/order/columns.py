@@ -15,6 +15,7 @@ from statistics import median
 
 import numpy as np
 
+from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.order.floats import Item, Stretch, box_of, is_set_apart, is_text, joined
 from warmwire.layout.page import Box, Element, Line
 from warmwire.layout.rows import bounds, is_label, is_value, same_row, size_of
@@ -256,6 +257,8 @@ def _reads_across(left: list[Item], right: list[Item]) -> bool:
         return False
     if median(len(line.text) for line in lines) > 40:
         return False
+    if all(2 * sum(is_indexed(line.text) for line in side) >= len(side) for side in (lines, values)):
+        return False  # columns of an index
     labels = sum(is_label(line.text) for line in lines) >= 0.5 * len(lines)
     if not labels and sum(is_value(value.text) for value in values) < 0.6 * len(values):
         return False

@@ -14,7 +14,8 @@ from functools import cached_property
 from itertools import chain, pairwise
 from statistics import median
 
-from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_indexed, is_section
+from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_section
+from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.blocks.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of

@@ -5,7 +5,7 @@ import sys
 from setuptools import Extension, setup
 
 KERNEL = "warmwire.markov.kernel"
-MODULES = ("sorting", "records", "graph")
+MODULES = ("sorting", "records", "graph", "walks")
 
 
 def extensions() -> list[Extension]:

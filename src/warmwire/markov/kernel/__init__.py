@@ -1,8 +1,8 @@
 """The loops of the Markov model, in Cython's pure-Python mode.
 
-`sorting`, `records` and `graph` are compiled when a C compiler is there and imported as they are when not; both give
-the same bytes. Every function works on flat arrays (anything with a buffer) and trusts its caller for their sizes,
-except `verify`, which trusts nothing. The theory, once:
+Its modules are compiled when a C compiler is there and imported as they are when not; both give the same bytes. Every
+function works on flat arrays (anything with a buffer) and trusts its caller for their sizes, except `verify`, which
+trusts nothing. The theory, once:
 
 *Order.* Contexts are compared from their last byte back. Read as little-endian words from the end, that is plain
 integer order: eight bytes at a time, and a training position becomes one sortable number.
@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warmwire.markov.kernel.graph import layout, link, walk
+    from warmwire.markov.kernel.graph import layout, link
     from warmwire.markov.kernel.records import emit, merge, verify
     from warmwire.markov.kernel.sorting import (
         count_records,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         sort,
         words,
     )
+    from warmwire.markov.kernel.walks import walk
 
     COMPILED: bool
     """Whether all of these functions are machine code."""
@@ -62,9 +63,17 @@ __all__ = [
     "words",
 ]
 
-MODULES = ("sorting", "records", "graph")
-_RECORDS = ("emit", "merge", "verify")
-_GRAPH = ("layout", "link", "walk")
+_HOMES = {
+    "emit": "records",
+    "merge": "records",
+    "verify": "records",
+    "layout": "graph",
+    "link": "graph",
+    "walk": "walks",
+}
+"""The modules of functions that are not in `sorting`."""
+
+MODULES = ("sorting", "records", "graph", "walks")
 
 
 def __getattr__(name: str) -> Any:
@@ -73,7 +82,6 @@ def __getattr__(name: str) -> Any:
     if name == "COMPILED":
         value = all(import_module(f"{__name__}.{module}").COMPILED for module in MODULES)
     else:
-        home = "records" if name in _RECORDS else "graph" if name in _GRAPH else "sorting"
-        value = getattr(import_module(f"{__name__}.{home}"), name)
+        value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'sorting')}"), name)
     globals()[name] = value  # asked for once
     return value

@@ -31,17 +31,3 @@ def layout(
     passed: U8,
     graph: U64,
 ) -> int: ...
-def walk(
-    data: U8,
-    index: I64,
-    nodes: int,
-    depth: int,
-    graph: U64,
-    blocks: U32,
-    s: U64,
-    buf: U8,
-    pos: int,
-    stop: int,
-    power: float,
-    exact: bool,
-) -> int: ...

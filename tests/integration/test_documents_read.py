@@ -21,6 +21,8 @@ from warmwire.client import (
     TruncatedError,
 )
 from warmwire.documents.input.open import open_source
+from warmwire.documents.input.pdf import file as file_module
+from warmwire.documents.input.pdf.file import PdfSource
 from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.drawing import is_even
@@ -340,6 +342,47 @@ def test_pages_are_drawn_while_the_engine_reads_and_never_more_than_one_ahead() 
     assert [record.page for record in done] == [1, 2, 3, 4, 5, 6]
     assert all(record.status is Status.OK for record in done)
     assert {name for name, _ in seen} == {"warmwire-prepare_0"}
+
+
+def test_a_sheet_too_large_to_draw_is_drawn_smaller_and_says_so(tmp_path: Path) -> None:
+    pdf = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 14400 14400]/Contents 4 0 R>>endobj
+4 0 obj<</Length 22>>stream
+900 900 9000 9000 re f
+endstream endobj
+trailer<</Root 1 0 R>>"""
+    path = tmp_path / "poster.pdf"
+    path.write_bytes(pdf)
+    shapes: list[tuple[int, ...]] = []
+
+    class Measured(Scribe):
+        def read(self, image: Image, **options: Any) -> Recognition:
+            shapes.append(image.shape)
+            return super().read(image, **options)
+
+    reading = Reader(Measured, Options(force=True)).read(open_source(str(path)), [1])
+    assert shapes[0][0] * shapes[0][1] <= 22_400_000
+    assert reading.pages[0].record.why.endswith("; drawn at 24 dots per inch: 200 by 200 inches are too large for more")
+    assert "drawn" not in read("routes.pdf", Scribe(), [3]).pages[0].record.why
+
+
+def test_a_long_file_is_opened_anew_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = [page.elements for page in read("routes.pdf", Scribe()).pages]
+    opened = []
+    monkeypatch.setattr(PdfSource, "_open", lambda self, old=PdfSource._open: opened.append(1) or old(self))
+    monkeypatch.setattr(file_module, "_RENEWED", 2)
+    assert [page.elements for page in read("routes.pdf", Scribe()).pages] == plain
+    assert len(opened) > 3
+    opened.clear()
+    source = open_source(str(DATA / "routes.pdf"))
+    first = source.page(0)
+    for index in range(1, 6):
+        source.page(index).close()
+    assert len(opened) == 1, "not while a page is open"
+    assert first.text().lines
+    first.close()
 
 
 def test_empty_paper_is_told_from_a_page_that_was_not_read() -> None:

@@ -24,6 +24,18 @@ def drawing_dpi(resolution: float) -> float:
     return float(round(min(max(resolution, coarse, _COARSEST_DPI), _FINEST_DPI)))
 
 
+def drawn_smaller(image: Image, size: tuple[float, float], wanted: float) -> str:
+    """What to add to the reason of a page of `size` points that was drawn less finely than `wanted`, "" for others.
+
+    A picture file has its own pixels, as many as its size says.
+    """
+    width, height = size
+    drawn = 72.0 * image.shape[1] / width
+    if drawn > 0.99 * wanted or image.shape[1] == round(width):
+        return ""
+    return f"; drawn at {drawn:.0f} dots per inch: {width / 72:.0f} by {height / 72:.0f} inches are too large for more"
+
+
 def is_even(image: Image) -> bool:
     """Whether a picture is empty paper: nearly no place of it differs from the rest, specks and edges aside."""
     height, width = image.shape[:2]

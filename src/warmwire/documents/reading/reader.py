@@ -26,7 +26,7 @@ from warmwire.documents.input.quality import TRUSTED, text_quality
 from warmwire.documents.input.source import Page, PageText, Source
 from warmwire.documents.reading.across import settle
 from warmwire.documents.reading.answer import put_answer
-from warmwire.documents.reading.drawing import drawing_dpi, is_even
+from warmwire.documents.reading.drawing import drawing_dpi, drawn_smaller, is_even
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.journal import Answer, Journal, Recorder, Replay
 from warmwire.documents.reading.pool import EnginePool
@@ -237,7 +237,9 @@ class Reader:
         claim = _describe(record, prepared.text, self._options)
         if record.route is Route.MODEL:
             prepared.claim = claim
-            prepared.image = page.render(self._options.dpi or drawing_dpi(prepared.text.resolution))
+            wanted = self._options.dpi or drawing_dpi(prepared.text.resolution)
+            prepared.image = page.render(wanted)
+            record.why += drawn_smaller(prepared.image, page.size, wanted)
             if self._journal is not None:
                 prepared.key = self._journal.key(prepared.image)
                 prepared.known = self._journal.find(prepared.key)

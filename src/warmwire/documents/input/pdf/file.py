@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from warmwire.documents.input.pdf.frame import Frame
     from warmwire.documents.input.pdf.links import Target
 
+_RENEWED: Final = 100
+"""After so many pages a file is opened anew: pdfium keeps all that it has read of one, a scan's pictures included."""
+
 LOCK: Final = threading.RLock()
 """Held around every call into pdfium."""
 
@@ -33,25 +37,32 @@ class PdfSource:
     """An open PDF file."""
 
     def __init__(self, name: str, data: Path | bytes, password: str = "") -> None:
-        import pypdfium2
-
         self._name = name
         self.data = data
+        self._password = password
+        self._loaded = 0
+        self._pages: weakref.WeakSet[PdfPage] = weakref.WeakSet()
         with LOCK:
-            try:
-                self._pdf = pypdfium2.PdfDocument(data, password=password or None)
-                self._count = len(self._pdf)
-            except pypdfium2.PdfiumError as error:
-                raise InputError(f"{name}: {_reason(error, password)}") from None
-            except OSError as error:
-                raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
+            self._pdf = self._open()
+            self._count = len(self._pdf)
             if self._count < 1:
                 self._pdf.close()
                 raise InputError(f"{name}: the PDF has no pages")
-            try:
-                self._pdf.init_forms()
-            except pypdfium2.PdfiumError:
-                pass  # filled fields are not drawn; the pages are
+
+    def _open(self) -> Any:
+        import pypdfium2
+
+        try:
+            pdf = pypdfium2.PdfDocument(self.data, password=self._password or None)
+        except pypdfium2.PdfiumError as error:
+            raise InputError(f"{self._name}: {_reason(error, self._password)}") from None
+        except OSError as error:
+            raise InputError(f"{self._name}: cannot be read ({error.strerror or error})") from None
+        try:
+            pdf.init_forms()
+        except pypdfium2.PdfiumError:
+            pass  # filled fields are not drawn; the pages are
+        return pdf
 
     @property
     def name(self) -> str:
@@ -64,10 +75,22 @@ class PdfSource:
         import pypdfium2
 
         with LOCK:
+            self._renew()
             try:
-                return self._load(index)
+                page = self._load(index)
+                self._pages.add(page)
+                return page
             except (pypdfium2.PdfiumError, IndexError) as error:
                 raise InputError(f"the page cannot be loaded ({error})") from None
+
+    def _renew(self) -> None:
+        """Let go of what pdfium has kept, now and then, where no page is open."""
+        self._loaded += 1
+        if self._loaded > _RENEWED and not any(page.is_open for page in self._pages):
+            self._loaded = 1
+            renewed = self._open()
+            self._pdf.close()
+            self._pdf = renewed
 
     def outline(self) -> list[Bookmark]:
         with LOCK:
@@ -99,6 +122,7 @@ class PdfPage:
     def __init__(self, page: Any, targets: list[Target], fields: list[Field]) -> None:
         from warmwire.documents.input.pdf.frame import Frame
 
+        self.is_open = True
         self._page = page
         self._targets = targets
         self._fields = fields
@@ -145,6 +169,7 @@ class PdfPage:
                 raise InputError(f"the page cannot be drawn ({error})") from None
 
     def close(self) -> None:
+        self.is_open = False
         with LOCK:
             self._page.close()
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, WIDTH, grid, line, lines, texts, words_of
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
-from warmwire.layout.rows import rows_of
+from warmwire.layout.rows import are_details, rows_of
 from warmwire.layout.structure import structure
 
 HEAD = ["Article", "Stock", "Price"]
@@ -191,3 +191,10 @@ def test_contents_without_leaders_are_a_list() -> None:
     assert [(element.kind, element.text) for element in found] == [
         (Kind.LIST_ITEM, f"{name} {page}") for name, page in entries
     ]
+
+
+def test_labels_with_figures_of_one_kind_are_cells_and_not_details() -> None:
+    assert are_details(["Account 83210043", "Sort code 70-69-45", "Statement 61"])
+    assert not are_details(["Building 4", "Building 7", "Building 9"])
+    assert not are_details(["12", "Statement 61"])
+    assert not are_details(["Paid on 3 May, at noon", "Statement 61"])

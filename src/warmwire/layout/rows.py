@@ -30,6 +30,7 @@ _DOTS = ".·…‥_"
 SIGNS = frozenset("$€£¥")
 """Signs of money, which stand apart from their amounts where these are set flush right."""
 _PERIOD = re.compile(r"(?:FY|Q[1-4]|H[12])?[\s-]*(?:19|20)\d\d(?:\s?[/–-]\s?\d{2,4})?\s?[a-zA-Z*†]?(?:\s?\(?\d\))?")
+_DETAIL = re.compile(r"([^\W\d_][^\d,;.]{2,24}[^\W\d_])[.:]?\s+(?:[A-Z]{1,3}[\s-]?)?\d[\w\s./-]{0,20}")
 _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
 
@@ -169,6 +170,13 @@ def is_period(text: str) -> bool:
 def is_label(text: str) -> bool:
     """Whether `text` points at what stands beside it: it ends in a colon or in leader dots."""
     return text.rstrip().endswith((":", "：")) or without_leader(text) != text
+
+
+def are_details(texts: Sequence[str]) -> bool:
+    """Whether each of some texts is a label and its figures in one, and each another: "Account 83210043". Nothing that
+    stands beside such is their label."""
+    named = [match[1].casefold() for text in texts if (match := _DETAIL.fullmatch(text.strip()))]
+    return len(texts) > 1 and len(named) == len(texts) == len(set(named))
 
 
 def without_leader(text: str) -> str:

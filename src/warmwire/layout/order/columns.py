@@ -18,7 +18,7 @@ import numpy as np
 from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.order.floats import Item, Stretch, box_of, is_set_apart, is_text, joined
 from warmwire.layout.page import Box, Element, Line
-from warmwire.layout.rows import bounds, is_label, is_value, same_row, size_of
+from warmwire.layout.rows import are_details, bounds, is_label, is_value, same_row, size_of
 from warmwire.layout.tables.alignment import aligned_tables
 
 MIN_GUTTER = 0.8
@@ -259,6 +259,8 @@ def _reads_across(left: list[Item], right: list[Item]) -> bool:
         return False
     if all(2 * sum(is_indexed(line.text) for line in side) >= len(side) for side in (lines, values)):
         return False  # columns of an index
+    if are_details([value.text for value in values]):
+        return False
     labels = sum(is_label(line.text) for line in lines) >= 0.5 * len(lines)
     if not labels and sum(is_value(value.text) for value in values) < 0.6 * len(values):
         return False

@@ -18,7 +18,7 @@ from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_section
 from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.blocks.markers import markers_of
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
+from warmwire.layout.rows import are_details, bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
 from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.labels import head_rows, spans_over
 from warmwire.layout.tables.strips import columns_of
@@ -301,7 +301,7 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
     wide = _wide(group)
     if count < 2 or wide < 2 or sum(map(len, columns)) < 0.5 * count * len(group):
         return False
-    if _are_entries(columns):
+    if _are_entries(columns) or (count == 2 and are_details([line.text for line in columns[1]])):
         return False
     if any(_mostly(column, lambda line: is_label(line.text)) for column in columns[: None if count == 2 else -1]):
         return _has_figures(columns[1:]) and count > 3

@@ -230,5 +230,5 @@ def test_the_longest_gutter_wins_over_a_wider_one_between_short_lines() -> None:
 @pytest.mark.parametrize("right", [["Account 83210043", "Sort code 70-69-45", "Statement 61"], ["Room 4", "Floor 2"]])
 def test_an_address_beside_details_is_read_before_them(right: list[str]) -> None:
     left = ["Clara Tallis", "47 Ferry Terrace", "Saltford E81 2MR"]
-    found = structure([*lines(50, 100, left), *lines(300, 100, right), *lines(50, 200, PROSE)], WIDTH, HEIGHT)
-    assert texts(found) == ["\n".join(left), "\n".join(right), " ".join(PROSE)]
+    found = structure([*lines(50, 100, left), *lines(200, 100, right), *lines(50, 200, PROSE)], WIDTH, HEIGHT)
+    assert [text.replace("\n", " ") for text in texts(found)] == _joined(tuple(left), tuple(right), PROSE)

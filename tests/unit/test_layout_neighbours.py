@@ -36,3 +36,10 @@ def test_what_is_no_such_strip() -> None:
     assert neighbour_lines([*strip(), *strip(left=True)], WIDTH, 10) == []  # cropped to its text
     assert neighbour_lines(strip(), WIDTH, 10) == []
     assert neighbour_lines([], WIDTH, 10) == []
+
+
+def test_signs_in_the_shadow_of_the_rim_are_no_text() -> None:
+    rim = [line(0, 200, "-", right=WIDTH - 12), line(3, 400, "–")]
+    assert neighbour_lines([*BODY, *rim], WIDTH, 10) == rim
+    inside = [line(45, 200, "–"), line(300, 200, "-")]
+    assert neighbour_lines([*BODY, *inside], WIDTH, 10) == []

@@ -30,7 +30,9 @@ _DOTS = ".·…‥_"
 SIGNS = frozenset("$€£¥")
 """Signs of money, which stand apart from their amounts where these are set flush right."""
 _PERIOD = re.compile(r"(?:FY|Q[1-4]|H[12])?[\s-]*(?:19|20)\d\d(?:\s?[/–-]\s?\d{2,4})?\s?[a-zA-Z*†]?(?:\s?\(?\d\))?")
-_DETAIL = re.compile(r"([^\W\d_][^\d,;.]{2,24}[^\W\d_])[.:]?\s+(?:[A-Z]{1,3}[\s-]?)?\d[\w\s./-]{0,20}")
+_DETAIL = re.compile(
+    r"([^\W\d_][^\d,;.]{2,24}[^\W\d_])[.:]?\s+(?:[A-Z]{1,3}[\s-]?)?\d[\w\s./-]{0,20}$|([^\W\d_][^:\d]{1,24}):\s+\S"
+)
 _VALUE = re.compile(r"[\d.,:;/%€$£¥()+\-–−\s]")
 
 
@@ -173,9 +175,9 @@ def is_label(text: str) -> bool:
 
 
 def are_details(texts: Sequence[str]) -> bool:
-    """Whether each of some texts is a label and its figures in one, and each another: "Account 83210043". Nothing that
-    stands beside such is their label."""
-    named = [match[1].casefold() for text in texts if (match := _DETAIL.fullmatch(text.strip()))]
+    """Whether each of some texts is a label and its value in one, and each another: "Account 83210043", "Date: 4 May".
+    Nothing that stands beside such is their label."""
+    named = [(match[1] or match[2]).casefold() for text in texts if (match := _DETAIL.match(text.strip()))]
     return len(texts) > 1 and len(named) == len(texts) == len(set(named))
 
 

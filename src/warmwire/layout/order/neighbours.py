@@ -17,6 +17,8 @@ from warmwire.layout.page import Line
 # white beside them is 4 and more wide; the least numbers here are about half of that.
 EDGE: Final = 1.0
 """White between a cut line and the picture's edge is no more."""
+RIM: Final = 2.0
+"""Signs that are read in the shadow of the paper's rim are no further from the picture's edge: up to 1.4."""
 WHITE: Final = 2.5
 """White between the strip and the page's own text is no less."""
 WIDEST: Final = 0.2
@@ -33,13 +35,26 @@ CROPPED: Final = 0.1
 
 def neighbour_lines(lines: Sequence[Line], width: float, size: float) -> list[Line]:
     """The lines of a page that belong to the page beside it."""
-    found: list[Line] = []
+    found = _specks(lines, width, size)
     for mirrored in (False, True):
         spans = [(width - line.box.right, width - line.box.left) if mirrored else (line.box.left, line.box.right)
                  for line in lines]  # fmt: skip
         found += [lines[at] for at in _strip(spans, width, size, lines)]
     letters = sum(len(line.text) for line in lines)
     return found if sum(len(line.text) for line in found) <= MOST * letters else []
+
+
+def _specks(lines: Sequence[Line], width: float, size: float) -> list[Line]:
+    """Lines at the picture's edges, beyond all words, that have no letter or figure: shadows of the paper's rim."""
+    words = [line.box for line in lines if any(map(str.isalnum, line.text))]
+    left, right = min((box.left for box in words), default=0.0), max((box.right for box in words), default=width)
+    margin = RIM * size
+    return [
+        line
+        for line in lines
+        if (line.box.right < min(left, margin) or line.box.left > max(right, width - margin))
+        and not any(map(str.isalnum, line.text))
+    ]
 
 
 def _strip(spans: Sequence[tuple[float, float]], width: float, size: float, lines: Sequence[Line]) -> list[int]:

@@ -208,7 +208,7 @@ def stats(sheet: Sheet) -> None:
     )
     grid.head = len(grid.rows)
     bold_group, indent = r.random() < 0.6, r.randint(0, 1)
-    whole = grid.ruling in ("grid", "inner", "framed", "columns") and r.random() < 0.5  # where it is seen
+    whole = grid.ruling in ("grid", "inner") and r.random() < 0.5  # where it is seen
     grid.size = min(grid.size, 0.8 if count > 6 else 1.0)
     for _ in range(r.randint(2, 4)):
         lines = r.randint(2, 6)

@@ -18,14 +18,28 @@ from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_section
 from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.blocks.markers import markers_of
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import are_details, bounds, is_label, is_prose, is_value, join_runs, reads_on, rows_of
+from warmwire.layout.rows import (
+    are_details,
+    bounds,
+    is_label,
+    is_period,
+    is_prose,
+    is_value,
+    join_runs,
+    reads_on,
+    rows_of,
+)
 from warmwire.layout.tables.found import Found, Slot, build
-from warmwire.layout.tables.labels import head_rows, spans_over
-from warmwire.layout.tables.strips import columns_of
+from warmwire.layout.tables.heads import MOST, head_rows, head_slots, pitch_of, stands_over
+from warmwire.layout.tables.strips import Strip, columns_of
 from warmwire.layout.tables.wraps import table_rows
 
 MIN_GAP = 0.7
 """Narrowest white between two columns, in units of the body size."""
+FULL, HALF, FILLED = 0.9, 0.5, 0.35
+"""So many of a table's places hold text: of one without words, of others, of one with labels for all of many rows."""
+LONG = 5
+"""Rows that make a table long enough to have many places empty."""
 MAX_CUTS = 24
 """Most places tried for the end of one table and the beginning of the next."""
 MAX_ENDS = 5
@@ -55,6 +69,36 @@ class _Row:
         return sorted((x, step) for box in self.boxes for x, step in ((box.left, 1), (box.right, -1)))
 
 
+@dataclass(frozen=True)
+class _Laid:
+    """Rows of text laid out as a table: the lines of its head, if it has several, and the cells of each row below."""
+
+    rows: list[_Row]
+    edges: Sequence[Strip]
+    head: list[list[Line]]
+    body: list[list[Line]]
+
+    @classmethod
+    def of(cls, over: Sequence[_Row], part: Sequence[_Row], edges: Sequence[Strip]) -> _Laid:
+        """`over` stands over several columns of `part`."""
+        rows = [*over, *part]
+        lines = [[join_runs(cell) for cell in row.cells] for row in rows]
+        depth = max(head_rows(lines, edges), len(over))
+        body = table_rows(lines[depth:], lambda line: columns_of(line.box, edges))
+        return cls(rows, edges, lines[:depth], [[line for i in row for line in lines[depth + i]] for row in body])
+
+    def columns(self) -> list[list[Line]]:
+        """The cells of each column below the head, each by its first line."""
+        found: list[list[Line]] = [[] for _ in range(len(self.edges) + 1)]
+        for row in self.body:
+            firsts: dict[int, Line] = {}
+            for line in row:
+                firsts.setdefault(columns_of(line.box, self.edges)[0], line)
+            for column, line in firsts.items():
+                found[column].append(line)
+        return found
+
+
 def aligned_table(
     lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
 ) -> Found | None:
@@ -80,10 +124,12 @@ def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: 
         for alike in parts:
             edges = _column_edges(alike, size)
             part = _without_crossings(alike, edges)
-            if len(part) >= 2 and _is_table(part, edges, seen):
-                is_under = alike is parts[0] and part[0] is alike[0] and _stands_over(over, edges, size)
-                over = over if is_under else []
-                yield _build(_merge_labels(part, edges), edges, over, size)
+            if len(part) < 2:
+                continue
+            is_under = alike is parts[0] and part[0] is alike[0] and _is_head(over, edges, size)
+            table = _Laid.of(over if is_under else [], part, edges)
+            if _is_table(part, table, seen):
+                yield _build(table, size)
 
 
 def _row(runs: Sequence[Line], size: float) -> _Row:
@@ -97,15 +143,27 @@ def _row(runs: Sequence[Line], size: float) -> _Row:
 
 
 def _over(group: Sequence[_Row], size: float) -> list[_Row]:
-    """The first row where its heads stand over several columns each of the rows below: it says nothing of these."""
-    rest = group[1:]
-    if _wide(rest) < 2 or len(group[0].cells) >= len(rest[0].cells):
-        return []
-    return [group[0]] if _stands_over(group[:1], _column_edges(rest, size), size) else []
+    """The first rows down to the last whose heads stand over several columns of the rows below: they say nothing of
+    these."""
+    count = next((i for i, row in enumerate(group) if 2 * _amounts(row) >= len(row.cells) - 1 > 0), 0)
+    for place in range(min(count, MOST) - 1, -1, -1):
+        rest = group[place + 1 :]
+        if _wide(rest) < 2 or len(group[place].cells) >= len(rest[0].cells):
+            continue
+        edges = _column_edges(rest, size)
+        if stands_over([join_runs(cell) for cell in group[place].cells], edges, size):
+            head = list(group[: place + 1])
+            return head if _is_head(head, edges, size) else []
+    return []
 
 
-def _stands_over(over: Sequence[_Row], edges: Sequence[tuple[float, float]], size: float) -> bool:
-    return all(spans_over([join_runs(cell) for cell in row.cells], edges, size) for row in over)
+def _is_head(head: Sequence[_Row], edges: Sequence[tuple[float, float]], size: float) -> bool:
+    """Whether rows above others, with these columns, can be of their head: each stands over several, or in columns."""
+    return all(
+        not any(_crosses(box, edges) for box in row.boxes)
+        or stands_over([join_runs(cell) for cell in row.cells], edges, size)
+        for row in head
+    )
 
 
 def _groups(rows: Sequence[_Row], size: float, obstacles: Sequence[Box]) -> list[list[_Row]]:
@@ -146,6 +204,11 @@ def _is_inner(rows: Sequence[_Row], place: int, group: Sequence[_Row], size: flo
 
 def _figures(row: _Row) -> int:
     return sum(is_value(join_runs(cell).text) for cell in row.cells)
+
+
+def _amounts(row: _Row) -> int:
+    """Figures of a row; years may be heads."""
+    return sum(is_value(text) and not is_period(text) for text in (join_runs(cell).text for cell in row.cells))
 
 
 def _fits(row: _Row, group: Sequence[_Row], size: float) -> bool:
@@ -288,8 +351,9 @@ def _without_crossings(group: list[_Row], edges: Sequence[tuple[float, float]]) 
     return _trimmed(max(parts, key=len))
 
 
-def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen: Sequence[Box]) -> bool:
-    count = len(edges) + 1
+def _is_table(group: Sequence[_Row], table: _Laid, seen: Sequence[Box]) -> bool:
+    edges, count = table.edges, len(table.edges) + 1
+    cells = table.columns()
     columns: list[list[Line]] = [[] for _ in range(count)]
     whole: list[list[Line]] = [[] for _ in range(count)]  # what stays within its column
     for row in group:
@@ -299,7 +363,7 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
             if first == last:
                 whole[first].append(columns[first][-1])
     wide = _wide(group)
-    if count < 2 or wide < 2 or sum(map(len, columns)) < 0.5 * count * len(group):
+    if count < 2 or wide < 2 or not _is_filled(table, cells):
         return False
     if _are_entries(columns) or (count == 2 and are_details([line.text for line in columns[1]])):
         return False
@@ -315,14 +379,25 @@ def _is_table(group: Sequence[_Row], edges: Sequence[tuple[float, float]], seen:
     prose = sum(is_prose(column) for column in columns)
     if prose > 1 or (prose and count == 2 and not _mostly(columns[1], lambda line: is_value(line.text))):
         return False
-    valued = sum(_mostly(column, lambda line: is_value(line.text), 0.6) for column in columns)
+    if not table.head and not any(is_value(line.text) for line in table.body[0]):
+        cells = [column[1:] for column in cells]  # what heads the others says nothing of them
+    valued = sum(_mostly(column, lambda line: is_value(line.text), 0.6) for column in cells)
     box = bounds(row.box for row in group)
     backed = any(box.intersection(other) >= 0.6 * min(box.area, other.area) for other in seen)
     if wide < 3 and not (backed or (count > 2 and valued > 1)):
         return False
-    headed = _bold_share(group[:1]) >= 0.6 and _bold_share(group[1:]) <= 0.2
-    full = len(group) >= 5 and sum(map(len, columns)) >= 0.9 * count * len(group)
+    headed = _bold_share(table.head or table.body[:1]) >= 0.6 and _bold_share(table.body[not table.head :]) <= 0.2
+    full = len(table.body) >= LONG and sum(map(len, table.columns())) >= FULL * count * len(table.body)
     return backed or valued > 0 or (count > 2 and (headed or full))
+
+
+def _is_filled(table: _Laid, cells: Sequence[Sequence[Line]]) -> bool:
+    """Whether enough of a table's places hold text: more of a short one's, most of one without any word, as the numbers
+    in a chart would be."""
+    share = sum(map(len, cells)) / max(1, len(cells) * len(table.body))
+    worded = any(char.isalpha() for row in (*table.head, *table.body) for line in row for char in line.text)
+    labelled = len(table.body) >= LONG and len(cells[0]) >= 0.8 * len(table.body)
+    return share >= (FULL if not worded else FILLED if labelled else HALF)
 
 
 def _on_baselines(group: Sequence[_Row]) -> bool:
@@ -351,8 +426,8 @@ def _has_figures(columns: Sequence[Sequence[Line]]) -> bool:
     return sum(_mostly(column, lambda line: is_value(line.text)) for column in columns) > 0.5 * len(columns)
 
 
-def _bold_share(group: Sequence[_Row]) -> float:
-    lines = [line for row in group for cell in row.cells for line in cell]
+def _bold_share(rows: Sequence[Sequence[Line]]) -> float:
+    lines = [line for row in rows for line in row]
     return sum(bool(line.bold) for line in lines) / max(len(lines), 1)
 
 
@@ -360,36 +435,23 @@ def _mostly(column: Sequence[Line], test: Callable[[Line], bool], share: float =
     return bool(column) and sum(test(line) for line in column) >= share * len(column)
 
 
-def _merge_labels(group: list[_Row], edges: Sequence[tuple[float, float]]) -> list[_Row]:
-    """Join the lines of a head, and the rows that labels of several lines are spread over."""
-    rows = [[line for cell in row.cells for line in cell] for row in group]
-    depth = head_rows(rows, edges)
-    body = table_rows(rows[depth:], lambda line: columns_of(line.box, edges))
-    parts = [*([list(range(depth))] if depth else []), *([i + depth for i in row] for row in body)]
-    return [_Row([cell for i in part for cell in group[i].cells]) for part in parts]
+def _build(table: _Laid, size: float) -> Found:
+    lines = table.body
+    slots, first = head_slots(table.head, table.edges, size, pitch_of(lines)) if table.head else ([], 0)
+    for r, row in enumerate(lines, first):
+        slots += _row_slots(row, r, table.edges)
+    found = build(slots, first + len(lines), len(table.edges) + 1, bounds(row.box for row in table.rows), first or None)
+    return Found(found.element, [line for row in table.rows for cell in row.cells for line in cell])
 
 
-def _build(group: Sequence[_Row], edges: Sequence[tuple[float, float]], over: Sequence[_Row], size: float) -> Found:
-    """The table of rows and of the row, if any, that stands over them."""
-    slots: list[Slot] = []
-    count = len(edges) + 1
-    for row in over:
-        heads = spans_over([join_runs(cell) for cell in row.cells], edges, size)
-        slots += [Slot(0, a, 1, b - a + 1, list(cell)) for (a, b), cell in zip(heads, row.cells, strict=True)]
-        covered = {c for a, b in heads for c in range(a, b + 1)}
-        slots += [Slot(0, c, 1, 1, []) for c in range(count) if c not in covered]
-    for r, row in enumerate(group, len(over)):
-        spans = [(columns_of(box, edges), cell) for cell, box in zip(row.cells, row.boxes, strict=True)]
-        taken: dict[int, Slot] = {}
-        for (first, last), cell in spans:
-            holder = taken.get(first)
-            if holder is not None:
-                holder.lines += cell
-                continue
-            last = last if all(c not in taken for c in range(first, last + 1)) else first
-            slot = Slot(r, first, 1, last - first + 1, list(cell))
-            taken.update(dict.fromkeys(range(first, last + 1), slot))
-        missing = [Slot(r, c, 1, 1, []) for c in range(count) if c not in taken]
-        slots += [*{id(slot): slot for slot in taken.values()}.values(), *missing]
-    rows = [*over, *group]
-    return build(slots, len(rows), count, bounds(row.box for row in rows), headers=2 if over else None)
+def _row_slots(cells: Sequence[Line], place: int, edges: Sequence[tuple[float, float]]) -> list[Slot]:
+    taken: dict[int, Slot] = {}
+    for cell in cells:
+        first, last = columns_of(cell.box, edges)
+        if first in taken:
+            taken[first].lines.append(cell)
+            continue
+        last = last if all(c not in taken for c in range(first, last + 1)) else first
+        taken.update(dict.fromkeys(range(first, last + 1), Slot(place, first, 1, last - first + 1, [cell])))
+    missing = [Slot(place, c, 1, 1, []) for c in range(len(edges) + 1) if c not in taken]
+    return [*{id(slot): slot for slot in taken.values()}.values(), *missing]

@@ -18,6 +18,7 @@ from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_period, is_value, join_signs, reads_on, rows_of, same_row, size_of
 from warmwire.layout.splits import split_at
 from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.heads import head_slots, pitch_of
 from warmwire.layout.tables.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables.wraps import table_rows
 
@@ -35,8 +36,10 @@ MAX_ALONE = 2.5
 """Most height of a row between two rules with one line in it, which names the rows that follow."""
 LINES = 1.8
 """Lines of one cell follow each other within that step, in units of their size."""
-MAX_HEAD = 4
+MAX_HEAD = 6
 """Most lines of a head."""
+FIGURED = 0.6
+"""Share of the rows below a head that hold figures, for bands without any to be of the head."""
 MAX_RULES = 500
 """More long level rules than that are a ruled sheet or a drawing."""
 
@@ -171,19 +174,40 @@ def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: flo
     if top:
         chain.bands.insert(0, top)
     bands = _split_runs([rows_of(join_signs(band)) for band in chain.bands if band], size)
-    head = bands[0] if len(bands) > 1 and len(bands[0]) <= MAX_HEAD else []
-    body = [row for band in (bands[1:] if head else bands) for row in band]
+    count = _head_bands(bands, size)
+    head = [row for band in bands[:count] for row in band]
+    body = [row for band in bands[count:] for row in band]
     wide = [row for row in body if _is_wide(row, size)]
     strips = _strips(wide or [row for row in head if len(row) > 1], head, size)
     if not strips or len(wide) + bool(head) < 2 or not _says_so(chain, wide, body, strips, size):
         return None
-    groups = _row_groups(bands[1:] if head else bands, strips, size)
-    slots, depth = _head_slots(head, strips, [rule for rule in rules if rule not in chain.rules], size)
+    groups = _row_groups(bands[count:], strips, size)
+    pitch = pitch_of([line for row in group for line in row] for group in groups)
+    slots, depth = head_slots(head, strips, size, pitch, [rule for rule in rules if rule not in chain.rules])
     for r, group in enumerate(groups, depth):
         slots += _row_slots(group, r, strips)
     box = bounds([*chain.rules, *(line.box for band in chain.bands for line in band)])
     found = build(slots, depth + len(groups), len(strips) + 1, box, headers=depth or None)
     return Found(found.element, [line for band in chain.bands for line in band])
+
+
+def _head_bands(bands: Sequence[Sequence[Sequence[Line]]], size: float) -> int:
+    """How many bands are the head: the first, and those of heads below it where figures begin further down."""
+    if len(bands) < 2 or len(bands[0]) > MAX_HEAD:
+        return 0
+    count = 1
+    while count < len(bands) - 1 and sum(map(len, bands[: count + 1])) <= MAX_HEAD:
+        rows = bands[count]
+        rest = [row for band in bands[count + 1 :] for row in band if _is_wide(row, size)]
+        counted = sum(map(_has_figures, rest))
+        if any(_has_figures(row) or not _is_wide(row, size) for row in rows) or counted < FIGURED * len(rest):
+            break
+        count += 1
+    return count
+
+
+def _has_figures(row: Sequence[Line]) -> bool:
+    return any(is_value(line.text) and not is_period(line.text) for line in row)
 
 
 def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[Line]:
@@ -269,39 +293,6 @@ def _is_one_row(band: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> bool
     steps = [below[0].box.centre[1] - above[0].box.centre[1] for above, below in pairwise(band)]
     together = all(step < LINES * size_of(row[0]) for step, row in zip(steps, band, strict=False))
     return together and 2 * stacked <= len(figures)
-
-
-def _head_slots(
-    head: Sequence[Sequence[Line]], strips: Sequence[Strip], rules: Sequence[Box], size: float
-) -> tuple[list[Slot], int]:
-    """The head's cells and how many rows they take: one, or two where some of them stand over several columns."""
-    lines = [line for row in head for line in row]
-    if not lines:
-        return [], 0
-    count = len(strips) + 1
-    over: dict[int, tuple[int, int]] = {}
-    for line in lines:
-        span = columns_of(line.box, strips)
-        for rule in rules:
-            near = 0 <= rule.centre[1] - line.box.centre[1] < 1.3 * line.box.height
-            if near and rule.left - size < line.box.left and line.box.right < rule.right + size:
-                inset = Box(rule.left + 0.3 * size, rule.top, rule.right - 0.3 * size, rule.bottom)
-                span = min(span[0], columns_of(inset, strips)[0]), max(span[1], columns_of(inset, strips)[1])
-        below = [
-            o for o in lines if o.box.centre[1] > line.box.bottom and span[0] <= columns_of(o.box, strips)[0] <= span[1]
-        ]
-        if span[0] < span[1] and below:
-            over[id(line)] = span
-    spans = sorted(set(over.values()))
-    if any(a[1] >= b[0] for a, b in pairwise(spans)):
-        over, spans = {}, []
-    depth = 2 if spans else 1
-    slots = [Slot(0, a, 1, b - a + 1, [line for line in lines if over.get(id(line)) == (a, b)]) for a, b in spans]
-    covered = {c for a, b in spans for c in range(a, b + 1)}
-    for c in range(count):
-        own = [line for line in lines if id(line) not in over and columns_of(line.box, strips)[0] == c]
-        slots.append(Slot(1, c, 1, 1, own) if c in covered else Slot(0, c, depth, 1, own))
-    return slots, depth
 
 
 def _row_slots(rows: Sequence[Sequence[Line]], place: int, strips: Sequence[Strip]) -> list[Slot]:

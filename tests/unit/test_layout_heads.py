@@ -1,11 +1,11 @@
-"""Heads of tables without rules."""
+"""Heads of tables."""
 
 from __future__ import annotations
 
-from tests.unit.layout_support import HEIGHT, WIDTH, grid, line
+from tests.unit.layout_support import HEIGHT, SIZE, WIDTH, grid, line
 from warmwire.layout.page import Kind, Line
 from warmwire.layout.structure import structure
-from warmwire.layout.tables.labels import head_rows
+from warmwire.layout.tables.heads import head_rows, head_slots
 
 STRIPS = [(190.0, 250.0), (280.0, 350.0)]
 
@@ -32,7 +32,10 @@ def test_a_head_of_several_lines_is_one_row() -> None:
 def test_a_head_over_several_columns_is_a_row_of_its_own() -> None:
     over = [line(255, 100, "Number and share, both")]
     rows = [over, _row(112, "Region", "people", "women"), _row(124, "North", "11", "12")]
-    assert head_rows(rows, STRIPS) == 0
+    slots, depth = head_slots(rows[:2], STRIPS, SIZE)
+    placed = {(slot.row, slot.column, slot.rowspan, slot.colspan): len(slot.lines) for slot in slots}
+    assert (head_rows(rows, STRIPS), depth) == (2, 2)
+    assert placed == {(0, 0, 2, 1): 1, (0, 1, 1, 2): 1, (1, 1, 1, 1): 1, (1, 2, 1, 1): 1}
 
 
 def test_heads_over_several_columns_without_rules_span_them() -> None:

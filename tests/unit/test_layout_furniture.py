@@ -54,6 +54,7 @@ def test_blocks_are_taken_from_the_outside_in() -> None:
 def test_a_number_far_below_a_short_text_is_its_page_number() -> None:
     middle = 0.5 * (BODY[0].box.left + BODY[0].box.right)
     assert running(line(middle - 5, 640, "12")) == ["12"]
+    assert running(line(middle - 5, 430, "12")) == ["12"]  # as TeX sets it
     assert running(line(50, 640, "12")) == []
     assert running(line(middle - 5, 425, "12")) == []
 

@@ -1,7 +1,8 @@
-"""Headings of scans whose weights could not be told."""
+"""Headings: of scans whose weights could not be told, and labels that are none."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -50,3 +51,15 @@ def test_where_bold_type_or_a_files_fonts_are_known_they_tell() -> None:
     assert texts(structure(bold, WIDTH, HEIGHT), Kind.HEADING) == ["The second part"]
     known = [replace(one, mono=False) for one in _page(["What was found"])]
     assert texts(structure(known, WIDTH, HEIGHT), Kind.HEADING) == []
+
+
+def test_what_stands_on_a_page_many_times_heads_nothing() -> None:
+    def page(names: Sequence[str]) -> list[str]:
+        parts = []
+        for number, name in enumerate(names):
+            top = 60 + 160 * number
+            parts += [line(50, top, name, 13, bold=True), *lines(50, top + 30, PROSE)]
+        return texts(structure(parts, WIDTH, HEIGHT), Kind.HEADING, Kind.TITLE)
+
+    assert page(["Lamps", "Lamps", "Lamps"]) == []
+    assert page(["Lamps", "Bells", "Ropes"]) == ["Lamps", "Bells", "Ropes"]

@@ -54,8 +54,16 @@ def body_size(lines: Iterable[Line]) -> float:
 
 def bounds(boxes: Iterable[Box]) -> Box:
     """The smallest box around `boxes`, of which there is at least one."""
-    left, top, right, bottom = zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True)
-    return Box(min(left), min(top), max(right), max(bottom))
+    first, *others = boxes
+    if not others:
+        return first
+    left, top, right, bottom = first.left, first.top, first.right, first.bottom
+    for box in others:  # by hand: this is asked a thousand times a page
+        left = box.left if box.left < left else left
+        top = box.top if box.top < top else top
+        right = box.right if box.right > right else right
+        bottom = box.bottom if box.bottom > bottom else bottom
+    return Box(left, top, right, bottom)
 
 
 def same_row(one: Box, other: Box) -> bool:

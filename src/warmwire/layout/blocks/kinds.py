@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,9 @@ Part = Paragraph | Element
 
 NESTED = 0.8
 """An item set in by this much, in units of the body, is inside the one above."""
+
+REPEATED = 3
+"""Lines of one wording, so often on a page, are labels of drawings or of forms and no headings."""
 
 ONE_SIZE = 1.2
 """Items of one list are set in one size; recognised sizes of one text differ by up to this factor."""
@@ -77,6 +81,8 @@ class _Classifier:
             if isinstance(part, Paragraph) and self._heads(before, part, after)
         ]
         self.headings += plain_heads([part for part in texts if not part.formula], self.headings, self.look)
+        said = Counter(" ".join(part.texts) for part in self.headings)
+        self.headings = [part for part in self.headings if said[" ".join(part.texts)] < REPEATED]
         opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
         early = {id(part) for part in texts[:opening]}
         self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)

@@ -46,8 +46,9 @@ LARGER: Final = 1.15
 LARGEST_APART: Final = 1.3
 """... it is hardly larger than that, not bold, and has all points for its place and for white."""
 LARGEST_FOLIO: Final = 2.0
-FAR: Final = 3.0
-"""White, in body sizes, that makes a number alone a page number wherever the page's text ends."""
+FAR: Final = 1.5
+"""White, in body sizes, that makes a number alone a page number wherever the page's text ends: article classes of TeX
+leave 1.6 to 2.0 over it, a sixth of the page from its foot."""
 CENTRED: Final = 0.06
 """Such a number stands this close to the middle of the page's text, as a share of its width."""
 

@@ -32,6 +32,9 @@ _LARGEST_LETTER: Final = 30.0
 _WHOLE_PAGE: Final = 0.8
 """A picture over this share of a page is the page itself."""
 
+_JOINT: Final = 1.0
+"""Strips of one picture are no further apart, and overlap no more, than this, points."""
+
 _CELLS: Final = 256
 """A page's areas are summed up on a grid of so many cells along each axis."""
 
@@ -206,6 +209,27 @@ def is_painted(grid: NDArray[np.bool_], box: Box, frame: Frame) -> bool:
     x, y = box.centre
     row, column = int(y / height * _CELLS), int(x / width * _CELLS)
     return bool(grid[min(max(row, 0), _CELLS - 1), min(max(column, 0), _CELLS - 1)])
+
+
+def joined_strips(boxes: list[Box]) -> list[Box]:
+    """Pictures with those joined that a program cut one into: strips and tiles with whole edges in common."""
+    for across in (False, True):
+        strips = sorted(boxes, key=lambda box: _edges(box, across))
+        boxes = strips[:1]
+        for box in strips[1:]:
+            (left, right, _, end), (start, stop, top, _) = _edges(boxes[-1], across), _edges(box, across)
+            if max(abs(left - start), abs(right - stop)) <= _JOINT and abs(top - end) <= _JOINT:
+                boxes[-1] = boxes[-1].union(box)
+            else:
+                boxes.append(box)
+    return boxes
+
+
+def _edges(box: Box, across: bool) -> tuple[float, float, float, float]:
+    """The sides that strips have in common, to a half point, and those where they meet."""
+    sides = (box.left, box.right, box.top, box.bottom)
+    first, second, third, fourth = sides[2:] + sides[:2] if across else sides
+    return round(2 * first) / 2, round(2 * second) / 2, third, fourth
 
 
 def drawings(drawn: Drawn, frame: Frame) -> list[Box]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from warmwire.documents.input.pdf.frame import Frame, turn_box
 from warmwire.documents.input.pdf.ligatures import name_glyphs
 from warmwire.documents.input.pdf.lines import letters_of
 from warmwire.documents.input.pdf.links import Target, anchor
-from warmwire.documents.input.pdf.objects import Drawn, covers_page, drawings, is_painted, paint, walk
+from warmwire.documents.input.pdf.objects import Drawn, covers_page, drawings, is_painted, joined_strips, paint, walk
 from warmwire.documents.input.pdf.tagged import named_headings, told_page
 from warmwire.documents.input.pdf.tree import read_tree
 from warmwire.documents.input.prints import is_print
@@ -53,7 +54,9 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = (), fields: S
             line.mono = None
     blocks = [Box(b.left, b.top - 0.15 * b.height, b.right, b.bottom + 0.15 * b.height) for b in (x.box for x in lines)]
     area = upright.size[0] * upright.size[1]
-    figures = [b for b in drawn.images if b.area >= _SMALLEST_FIGURE * area and not covers_page(b, upright)]
+    figures = [
+        b for b in joined_strips(drawn.images) if b.area >= _SMALLEST_FIGURE * area and not covers_page(b, upright)
+    ]
     pictured, covered = float(paint(drawn.images, upright).mean()), float(paint(blocks, upright).mean())
     return PageText(
         lines=lines,
@@ -106,7 +109,7 @@ def _turn(chars: Characters, frame: Frame) -> int:
     quarter, size = quarters[chars.look_of][seen], sizes[chars.look_of][seen]
     middles = chars.boxes[seen, :2] + chars.boxes[seen, 2:]
     across = np.round(np.where((quarter + frame.rotation) % 180 == 0, middles[:, 1], middles[:, 0]) / size)
-    letters = {turn: int((quarter == turn).sum()) for turn in np.unique(quarter).tolist()}
-    lines = {turn: len(np.unique(across[quarter == turn])) for turn in letters}
+    letters = Counter(quarter.tolist())
+    lines = {turn: len(set(across[quarter == turn].tolist())) for turn in letters}
     most = max(letters, key=lambda turn: letters[turn])
     return most if lines[most] == max(lines.values()) else 0

@@ -149,7 +149,7 @@ def test_a_picture_cut_off_is_an_error_of_its_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "empty"), (b"hello", "not a PDF, PNG"), (b"%PDF-1.4 and no more", "not a readable PDF")],
+    [(b"", "empty"), (b"hello", "plain text"), (b"%PDF-1.4 and no more", "not a readable PDF")],
 )
 def test_what_is_no_document_is_named(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "x.pdf"

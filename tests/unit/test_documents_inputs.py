@@ -138,7 +138,8 @@ def office(name: str) -> bytes:
         (b"%!PS-Adobe-3.0", "ps2pdf"),
         (b"AT&TFORM\0\0\1\0DJVMDIRM", "ddjvu"),
         (b"\x1f\x8b\x08", "packed; unpack it"),
-        (b"just words", "not a PDF, PNG, JPEG, TIFF, WebP, GIF, BMP or HEIC file"),
+        (b"just words", "plain text, which needs no reading"),
+        (b"\x01\x02", "not a PDF, PNG, JPEG, TIFF, WebP, GIF, BMP or HEIC file"),
     ],
 )
 def test_other_kinds_of_files_are_told_what_to_do(data: bytes, said: str) -> None:

@@ -11,12 +11,15 @@ from typing import Annotated
 
 import typer
 
+from warmwire.cli.console.mistakes import explained
 from warmwire.cli.console.stdout import give_stdout_up, watch_stdout
+from warmwire.cli.examples import epilog
 from warmwire.cli.verbs.ask import ask
 from warmwire.cli.verbs.bridge import bridge
 from warmwire.cli.verbs.chat import chat
 from warmwire.cli.verbs.doctor import doctor
 from warmwire.cli.verbs.embed import embed
+from warmwire.cli.verbs.help import help
 from warmwire.cli.verbs.inspect import inspect
 from warmwire.cli.verbs.ipc import ipc
 from warmwire.cli.verbs.merge import merge
@@ -30,20 +33,21 @@ from warmwire.cli.verbs.train import train
 from warmwire.cli.verbs.watch import watch
 from warmwire.cli.verbs.yaml import yaml
 
-app = typer.Typer(name="warmwire", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command(no_args_is_help=True)(ocr)
-app.command(no_args_is_help=True)(serve)
-app.command(no_args_is_help=True)(ask)
-app.command()(chat)
-app.command()(embed)
-app.command(no_args_is_help=True)(rerank)
-app.command()(status)
-app.command()(watch)
-app.command()(bridge)
-for verb in (train, run, inspect, yaml, merge, ipc):
-    app.command(no_args_is_help=True)(verb)
-app.command()(models)
-app.command()(doctor)
+app = typer.Typer(
+    name="warmwire",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_NEED_WORDS = (ocr, serve, ask, rerank, train, run, inspect, yaml, merge, ipc)
+"""Verbs that can do nothing with no argument: alone they show their help."""
+
+for _verb in (
+    ocr, serve, ask, chat, embed, rerank, status, watch, bridge, train, run, inspect, yaml, merge, ipc, models, doctor,
+    help,
+):  # fmt: skip
+    app.command(epilog=epilog(_verb.__name__), no_args_is_help=_verb in _NEED_WORDS)(_verb)
 
 
 def _version(wanted: bool) -> None:
@@ -72,7 +76,9 @@ def main() -> None:
         _log_everything()
     stdout = watch_stdout()
     try:
-        status = app(standalone_mode=False) or 0  # typer itself makes 130 of a KeyboardInterrupt inside a verb
+        status = (
+            app(prog_name="warmwire", standalone_mode=False) or 0
+        )  # typer itself makes 130 of a KeyboardInterrupt inside a verb
         if stdout is not None:
             sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -113,7 +119,10 @@ def _explain(error: Exception) -> int:
         _say(str(error))
         return error.exit_status
     show = getattr(error, "show", None)
-    if callable(show):  # the parser's own errors print themselves
-        show()
+    if callable(show):  # an error of the parser
+        if sentence := explained(error):
+            _say(sentence)
+        else:
+            show()
         return int(getattr(error, "exit_code", 2))
     return _say(f"unexpected {type(error).__name__}: {error} (--debug shows where)")

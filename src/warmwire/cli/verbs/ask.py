@@ -9,36 +9,49 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warmwire.cli.console.numbers import finite
+from warmwire.cli.console.options import HostSocket
 
 if TYPE_CHECKING:
     from warmwire.client import Stream
 
 
 def ask(
-    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask; - is standard input.")],
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="The question; - reads it from standard input.")],
     image: Annotated[
-        list[Path] | None, typer.Option("--image", "-i", metavar="FILE", help="A picture to show; may be repeated.")
+        list[Path] | None,
+        typer.Option("--image", "-i", metavar="FILE", help="A picture to send along; may be repeated."),
     ] = None,
-    system: Annotated[str, typer.Option("--system", "-s", metavar="TEXT", help="How the model is to behave.")] = "",
+    system: Annotated[
+        str, typer.Option("--system", "-s", metavar="TEXT", help="System prompt: how the model is to behave.")
+    ] = "",
     json_schema: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A JSON schema that the answer is held to.")
+        Path | None, typer.Option(metavar="FILE", help="Make the answer JSON that follows the schema in this file.")
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, max=2**32 - 1, help="Most tokens of the answer.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, max=2**32 - 1, help="Stop the answer after this many tokens.")
+    ] = None,
     temperature: Annotated[
-        float | None, typer.Option(callback=finite, min=0, help="0 takes the likeliest word each time.")
+        float | None,
+        typer.Option(callback=finite, min=0, help="Randomness of the answer: 0 always takes the likeliest word."),
     ] = None,
     thinking: Annotated[
-        bool | None, typer.Option("--thinking/--no-thinking", help="Let a model that can think do so; shown on stderr.")
+        bool | None,
+        typer.Option(
+            "--thinking/--no-thinking", help="Let a model that can, think before it answers; its thoughts go to stderr."
+        ),
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option(callback=finite, min=0.001, help="Seconds until the answer must be whole.")
+        float | None,
+        typer.Option(
+            callback=finite, min=0.001, help="Give up when the answer is not complete after this many seconds."
+        ),
     ] = None,
-    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's socket.")] = None,
+    socket: HostSocket = None,
 ) -> int:
     """Ask the model of a running host and print its answer as it comes.
 
-    Text piped in goes before the prompt: `warmwire ask "Sum this up." < notes.txt`. A host that still loads its model
-    is waited for. When the answer breaks off, what had come stays printed and the exit status is 1.
+    Text piped in is put before the question: `warmwire ask "Sum this up." < notes.txt`. If the host is still loading
+    its model, the command waits. If the answer breaks off, what had arrived stays printed and the exit status is 1.
     """
     from warmwire.cli.console.reach import reach
     from warmwire.cli.console.stdin import STDIN, piped, read_text

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from warmwire.cli.console.options import HostSocket
+
 
 def bridge(
-    socket: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The host's socket; by default where `warmwire serve` listens.")
-    ] = None,
+    socket: HostSocket = None,
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one.")
+        str, typer.Option(metavar="HOST:PORT", help="Address to listen at; port 0 takes a free port.")
     ] = "127.0.0.1:8080",
     api_key_env: Annotated[
         str | None,
-        typer.Option(metavar="VAR", help="The environment variable that holds the API key clients must send."),
+        typer.Option(metavar="VAR", help="Name of the environment variable with the API key that clients must send."),
     ] = None,
 ) -> None:
-    """Answer clients of the OpenAI API from a local host, until SIGTERM or Ctrl-C.
+    """Put an OpenAI-compatible HTTP server in front of a running host, until SIGTERM or Ctrl-C.
 
-    Without a key it listens on loopback addresses only. Images come as data URIs; nothing is fetched.
+    Without an API key it listens on addresses of this machine only. Images are sent as data URIs; URLs are never
+    fetched.
     """
     import logging
 

@@ -14,26 +14,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warmwire.cli.console.options import HostSocket
+
 if TYPE_CHECKING:
     from warmwire.client import Attachment, Client, Message, Stream
 
 _HELP = """\
-/system TEXT   how the model is to behave; nothing after it: not at all
+/system TEXT   system prompt: how the model is to behave; without TEXT there is none
 /image FILE    show a picture with what you say next
-/save FILE     write the conversation down, as Markdown
-/clear         begin again
+/save FILE     write the conversation to a file, as Markdown
+/clear         forget the conversation and begin again
 /quit          leave, as Ctrl-D does
 A line that ends in \\ goes on in the next. Ctrl-C stops an answer, which is kept."""
 
 
 def chat(
-    system: Annotated[str, typer.Option("--system", "-s", metavar="TEXT", help="How the model is to behave.")] = "",
-    max_tokens: Annotated[int | None, typer.Option(min=1, max=2**32 - 1, help="Most tokens of an answer.")] = None,
-    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's socket.")] = None,
+    system: Annotated[
+        str, typer.Option("--system", "-s", metavar="TEXT", help="System prompt: how the model is to behave.")
+    ] = "",
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, max=2**32 - 1, help="Stop each answer after this many tokens.")
+    ] = None,
+    socket: HostSocket = None,
 ) -> int:
     """Talk with the model of a running host: a prompt that remembers what was said.
 
-    Type /help for what else it understands. Lines that are piped in are said one after another.
+    Type /help for its commands. Piped in, every line is one message, answered before the next is sent.
     """
     from warmwire.cli.console.reach import reach
 

@@ -32,9 +32,9 @@ class Finding(NamedTuple):
 
 
 def doctor() -> int:
-    """Say what is installed and works on this machine, and what to install for the rest. Loads no model.
+    """Check what is installed and works on this machine, and say what to do about the rest.
 
-    The exit status is 0 unless the base of warmwire itself is broken; an extra that is not there is no fault.
+    No model is loaded. The exit status is 1 only if warmwire itself cannot run; a missing extra is no error.
     """
     broken = False
     for finding in findings():

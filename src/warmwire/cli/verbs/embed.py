@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from warmwire.cli.console.options import HostSocket
 
 
 class Form(StrEnum):
@@ -19,23 +20,26 @@ class Form(StrEnum):
 
 def embed(
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT... | -]", help="Texts; - is the lines of standard input.")
+        list[str] | None,
+        typer.Argument(metavar="[TEXT... | -]", help="Texts to embed; - takes each line of standard input."),
     ] = None,
     dimensions: Annotated[
-        int | None, typer.Option(min=1, max=2**32 - 1, help="Cut the vectors to so many numbers, of length 1 again.")
+        int | None,
+        typer.Option(min=1, max=2**32 - 1, help="Shorten the vectors to this many numbers, scaled back to length 1."),
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
             metavar="TASK",
-            help="What for: retrieval_query, retrieval_document, similarity, classification, clustering,"
+            help="What they are for: retrieval_query, retrieval_document, similarity, classification, clustering,"
             " question_answering, fact_verification or code_retrieval_query.",
         ),
     ] = None,
     format: Annotated[
-        Form, typer.Option("--format", "-f", help="One object with everything, or an array a line for each text.")
+        Form,
+        typer.Option("--format", "-f", help="json: one object with everything; lines: one array per line and text."),
     ] = Form.JSON,
-    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's generation socket.")] = None,
+    socket: HostSocket = None,
 ) -> None:
     """Turn texts into vectors with the model of a running host, and print them as JSON."""
     import msgspec

@@ -8,8 +8,10 @@ import typer
 
 
 def inspect(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A .gril file; all of it is verified.")],
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also sizes, training bytes and entropy.")] = False,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The .gril file; all of it is checked.")],
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also print sizes, training bytes and entropy.")
+    ] = False,
 ) -> None:
     """Print a Markov model's depth and its numbers of contexts and weights."""
     from warmwire.markov import load

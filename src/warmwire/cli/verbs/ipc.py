@@ -13,21 +13,26 @@ from warmwire.markov.styles import Style
 
 
 def ipc(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A .gril file.")],
-    socket: Annotated[str, typer.Argument(metavar="SOCKET", help="Where to listen.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The .gril file.")],
+    socket: Annotated[str, typer.Argument(metavar="SOCKET", help="Path of the socket to listen at.")],
     rng_seed: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Equal names and seeds then give equal text.", show_default="random"),
+        typer.Option(
+            metavar="N", help="Write the same text each time for the same N, name and seed.", show_default="random"
+        ),
     ] = None,
-    pacing: Annotated[Pacing, typer.Option(help="What a delay holds up.")] = Pacing.GENERATION,
-    style: Annotated[Style, typer.Option(help="When generations end besides their limit.")] = Style.NEVER,
+    pacing: Annotated[
+        Pacing, typer.Option(help="What waits during a delay: that generation alone, or its whole connection.")
+    ] = Pacing.GENERATION,
+    style: Annotated[Style, typer.Option(help="When a generation ends before its limit; as for run.")] = Style.NEVER,
     temperature: Annotated[float, typer.Option(callback=finite, min=0, max=100, help="As for run.")] = 1.0,
-    max_name: Annotated[int, typer.Option(min=1, max=1 << 20, help="Longest name taken, bytes.")] = 4 << 10,
-    max_seed: Annotated[int, typer.Option(min=1, max=1 << 30, help="Longest seed taken, bytes.")] = 1 << 20,
+    max_name: Annotated[int, typer.Option(min=1, max=1 << 20, help="Longest name accepted, in bytes.")] = 4 << 10,
+    max_seed: Annotated[int, typer.Option(min=1, max=1 << 30, help="Longest seed accepted, in bytes.")] = 1 << 20,
 ) -> None:
-    """Serve a Markov model on the grall wire until SIGTERM or Ctrl-C.
+    """Serve a Markov model on the socket protocol of grall, until SIGTERM or Ctrl-C.
 
-    The socket appears when the model is loaded. One that a host answers on is left alone; a dead one is replaced.
+    The socket appears when the model is loaded. A socket on which another host answers is left alone; one that was
+    left behind is replaced.
     """
     import logging
 

@@ -10,12 +10,15 @@ import typer
 
 def merge(
     out: Annotated[str, typer.Argument(metavar="OUT", help="The .gril file to write.")],
-    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help=".gril files of one depth.")],
+    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help=".gril files, all of the same depth.")],
     weights: Annotated[
-        str, typer.Option(metavar="W,W,...", help="How much each model counts.", show_default="1 each")
+        str, typer.Option(metavar="W,W,...", help="How much each model counts, in their order.", show_default="1 each")
     ] = "",
 ) -> None:
-    """Merge Markov models: their counts, each times its model's weight, are added."""
+    """Merge Markov models into one, as if it had been trained on all of their texts.
+
+    The counts of each model are multiplied by its weight and added.
+    """
     from warmwire.cli.console.signals import unwind_on_sigterm
     from warmwire.errors import UsageError
     from warmwire.markov.merging import merge_files

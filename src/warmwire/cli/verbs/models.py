@@ -22,7 +22,7 @@ def models(
         list[Path] | None,
         typer.Argument(
             metavar="[FOLDER...]",
-            help="Where to look for model files; the folders in WARMWIRE_MODELS and the current one if none is given.",
+            help="Folders to look for model files in; by default those in WARMWIRE_MODELS and the current one.",
             show_default=False,
         ),
     ] = None,
@@ -30,7 +30,7 @@ def models(
 ) -> int:
     """List the kinds of models that `serve` and `ocr --model` take, what each needs, and the model files found.
 
-    Kinds of other packages are among them; one that cannot be loaded is named, and the exit status is 1.
+    Other packages can add kinds of models. A package that cannot be loaded is named, and the exit status is 1.
     """
     from warmwire.models.registry import broken_plugins, kinds
 

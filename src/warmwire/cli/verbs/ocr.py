@@ -21,15 +21,18 @@ def ocr(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="PDF and picture files, folders of them, patterns or file: and data: URLs; - is standard input.",
+            help="PDF and picture files, folders, patterns, file: or data: URLs; - is standard input.",
         ),
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="File to write, or a directory for many; - is stdout.")
+        str,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="File to write, or folder if there are several; - is standard output."
+        ),
     ] = _STDOUT,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Leave out files whose name, path or folder matches; may be repeated."),
+        typer.Option(metavar="GLOB", help="Skip files whose name, path or folder matches; may be repeated."),
     ] = None,
     format: Annotated[
         str,
@@ -37,42 +40,48 @@ def ocr(
             "--format",
             "-f",
             metavar="|".join(Format),
-            help="What to write; several at once with commas: md,pdf.",
-            show_default="what OUT ends in; else md",
+            help="Formats to write, with commas between: md,pdf.",
+            show_default="by the suffix of OUT, else md",
         ),
     ] = "",
     images: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the figures, which Markdown and HTML then show."),
+        typer.Option(metavar="DIR", help="Cut the figures out into this folder, and show them in Markdown and HTML."),
     ] = None,
-    pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read; all by default.")] = "",
+    pages: Annotated[str, typer.Option(metavar="1,4-9,20-", help="Pages to read.", show_default="all")] = "",
     dpi: Annotated[
         float | None,
         typer.Option(
             callback=finite,
             min=36,
             max=1200,
-            help="Resolution at which PDF pages are drawn.",
+            help="Resolution at which pages of a PDF are drawn for the model.",
             show_default="the scan's own, 100 to 300; else 200",
         ),
     ] = None,
     socket: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket instead of here.")
+        Path | None,
+        typer.Option(metavar="PATH", help="Let the host at this socket read, instead of loading models here."),
     ] = None,
     model: Annotated[
         str,
-        typer.Option(metavar="MODEL", help="What reads scanned pages: pages, x.gguf with vision, openai:URL#MODEL."),
+        typer.Option(metavar="MODEL", help="What reads scanned pages: pages, x.gguf with vision, or openai:URL#MODEL."),
     ] = "pages",
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, max=64, help="Pages read at once.", show_default="pages: a core each; else 1"
+            "--jobs",
+            "-j",
+            min=1,
+            max=64,
+            help="Pages read at the same time.",
+            show_default="one per core; 1 for other models than pages",
         ),
     ] = None,
     quality: Annotated[
         Quality | None,
         typer.Option(
-            help="How scanned pages are read: a quick model, a careful one where that is in doubt, or it alone."
+            help="Read with a quick model (fast), a careful one (best), or both: the careful one where in doubt (auto)."
         ),
     ] = None,
     page_timeout: Annotated[
@@ -80,38 +89,44 @@ def ocr(
         typer.Option(
             callback=finite,
             min=0.001,
-            help="Seconds a model gets for a page; with --socket, its time in the queue included.",
+            help="Give a page up after this many seconds; with --socket, including its time in the queue.",
             show_default="the host's own, 120",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Send every page to the model, also those with text.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Send every page to the model, even if it has text of its own.")
+    ] = False,
     threshold: Annotated[
         float,
         typer.Option(
             callback=finite,
             min=0,
             max=1,
-            help="Share under text below which a page with more to read goes to the model.",
+            help="Send a page to the model if visible text covers less than this share (0 = never).",
         ),
     ] = 0.05,
     hidden: Annotated[
-        Hidden, typer.Option(help="A scan's hidden text: keep it where the picture agrees, always, or never.")
+        Hidden,
+        typer.Option(
+            help="Keep the hidden text layer of a scan if the picture agrees with it (auto), always, or never."
+        ),
     ] = Hidden.AUTO,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print which pages would go to the model, and why.")
+        bool, typer.Option("--dry-run", help="Only print how each page would be read, and why; loads no model.")
     ] = False,
     password: Annotated[str, typer.Option(help="Password of an encrypted PDF.")] = "",
     skip_existing: Annotated[
-        bool, typer.Option("--skip-existing", help="Leave out files whose results are there already.")
+        bool, typer.Option("--skip-existing", help="Skip files whose results exist already.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Read pages that failed in an earlier run again, and only those.")
+        bool, typer.Option("--retry-failed", help="Read again only the pages that failed in an earlier run.")
     ] = False,
 ) -> int:
-    """Read documents into Markdown, HTML, JSON, DocTags, text or a searchable PDF.
+    """Read documents into Markdown, HTML, JSON, text, a searchable PDF and more.
 
-    Pages that have text keep it; scanned ones go to the page model. A page that fails costs that page only: the
-    exit status is then 1 and the last lines name it.
+    Pages with text of their own are read from the file; scanned pages go to the model. If a page fails, its own PDF
+    text is kept, the run goes on, the last lines name the page, and the exit status is 1. A run with -o that was cut
+    off goes on where it was when it is started again.
     """
     from warmwire import __version__
     from warmwire.cli.ocr.run import Job, say

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from warmwire.cli.console.options import HostSocket
 
 _LONGEST = 1000
 
 
 def rerank(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is looked for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question or search words.")],
     documents: Annotated[
-        list[str] | None, typer.Argument(metavar="[DOC... | -]", help="Texts; - is the lines of standard input.")
+        list[str] | None,
+        typer.Argument(metavar="[DOC... | -]", help="Texts to rank; - takes each line of standard input."),
     ] = None,
-    top_n: Annotated[int | None, typer.Option(min=1, max=2**32 - 1, help="Print only the best so many.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON instead of score, number and text a line.")
-    ] = False,
-    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's generation socket.")] = None,
+    top_n: Annotated[int | None, typer.Option(min=1, max=2**32 - 1, help="Print only this many of the best.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of one line per text.")] = False,
+    socket: HostSocket = None,
 ) -> None:
-    """Rank texts by how well they answer a query, best first: score, number of the text from 0, text.
+    """Rank texts by how well they answer a query, best first.
 
-    Scores are the model's own; they may be negative, and mean nothing across models.
+    Each line has the score, the number of the text (from 0) and the text. Scores are the model's own: they may be
+    negative, and those of different models cannot be compared.
     """
     import msgspec
 

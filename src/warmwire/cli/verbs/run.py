@@ -18,26 +18,36 @@ _PIECE = 1 << 16
 
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A .gril file.")],
-    infinite: Annotated[str, typer.Argument(metavar="[infinite]", help="The word `infinite` is --forever.")] = "",
-    pause: Annotated[int, typer.Argument(metavar="[DELAY]", help="As --delay.", min=0)] = 0,
-    seed: Annotated[str, typer.Option(metavar="TEXT", help="Text to go on from.")] = "",
-    limit: Annotated[int, typer.Option(min=0, help="Most bytes; 0 is no limit.")] = 0,
-    forever: Annotated[bool, typer.Option("--forever", help="Begin again from nothing after each end.")] = False,
+    infinite: Annotated[str, typer.Argument(metavar="[infinite]", help="The word `infinite` means --forever.")] = "",
+    pause: Annotated[int, typer.Argument(metavar="[DELAY]", help="The same as --delay.", min=0)] = 0,
+    seed: Annotated[str, typer.Option(metavar="TEXT", help="Text to continue.")] = "",
+    limit: Annotated[int, typer.Option(min=0, help="Stop after this many bytes; 0 is no limit.")] = 0,
+    forever: Annotated[bool, typer.Option("--forever", help="Start over each time the text has ended.")] = False,
     delay: Annotated[int, typer.Option(min=0, metavar="MS", help="Milliseconds between bytes.")] = 0,
     rng_seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Make the text repeatable.", show_default="random")
+        int | None,
+        typer.Option(metavar="N", help="Write the same text each time for the same N.", show_default="random"),
     ] = None,
     style: Annotated[
-        Style, typer.Option(help="When to end: never, where a context is unknown (none), after a line, before a gap.")
+        Style,
+        typer.Option(
+            help="When to stop: never; none: where the model does not know the context; after a line; after a word."
+        ),
     ] = Style.NEVER,
     temperature: Annotated[
         float,
         typer.Option(
-            callback=finite, min=0, max=100, help="1 follows the counts, less prefers the frequent, 0 takes only that."
+            callback=finite,
+            min=0,
+            max=100,
+            help="1 draws by the counts of the text, less prefers what is frequent, 0 takes only that.",
         ),
     ] = 1.0,
 ) -> None:
-    """Write text from a Markov model to standard output, until it ends, the limit is reached, or you interrupt."""
+    """Write text from a Markov model to standard output.
+
+    It ends where the model knows nothing more to write, at the limit, or with Ctrl-C.
+    """
     import os
 
     from warmwire.errors import UsageError

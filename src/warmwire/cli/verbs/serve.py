@@ -13,55 +13,81 @@ from warmwire.cli.console.numbers import finite
 def serve(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="What to host: pages | x.gril | x.gguf | openai:URL#MODEL | echo."),
+        typer.Argument(metavar="MODEL", help="The model: pages, x.gguf, x.gril, openai:URL#MODEL or echo."),
     ],
     socket: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Where to listen; by default where inferd's clients look.")
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Path of the socket.",
+            show_default="where all verbs, and inferd's clients, look for it",
+        ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Requests answered at once, each by a process.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Requests answered at the same time, each by a process of its own.")
+    ] = 1,
     threads: Annotated[
         int | None, typer.Option(min=1, max=256, help="Threads per worker.", show_default="cores / workers")
     ] = None,
-    queue: Annotated[int, typer.Option(min=0, max=100_000, help="Requests that may wait beyond those.")] = 10,
+    queue: Annotated[
+        int,
+        typer.Option(
+            min=0, max=100_000, help="Requests that may wait while all workers are busy; further ones are refused."
+        ),
+    ] = 10,
     write_timeout: Annotated[
-        float, typer.Option(callback=finite, min=0, help="Seconds a client may leave its answer unread; 0 is for ever.")
+        float,
+        typer.Option(
+            callback=finite,
+            min=0,
+            help="Drop a client that leaves its answer unread for this many seconds; 0 never does.",
+        ),
     ] = 60,
     drain_timeout: Annotated[
-        float, typer.Option(callback=finite, min=0, help="Seconds that requests under way get after SIGTERM.")
+        float,
+        typer.Option(callback=finite, min=0, help="After SIGTERM, give running requests this many seconds to finish."),
     ] = 10,
     request_timeout: Annotated[
         float | None,
         typer.Option(
             callback=finite,
             min=0,
-            help="Seconds a model gets for a request; then its worker is replaced. 0 is for ever.",
-            show_default="120 for a page, for ever for a chat",
+            help="Stop a request after this many seconds and replace its worker; 0 never does.",
+            show_default="120 for a page, 0 for a chat",
         ),
     ] = None,
     log_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", envvar="WARMWIRE_LOG_DIR", help="Log activity there, without prompts or answers."),
+        typer.Option(
+            metavar="DIR",
+            envvar="WARMWIRE_LOG_DIR",
+            help="Write a log of requests into this folder, without prompts or answers.",
+        ),
     ] = None,
     allow_uid: Annotated[
-        list[int] | None, typer.Option(metavar="UID", min=0, help="Another user who may connect; may be repeated.")
+        list[int] | None, typer.Option(metavar="UID", min=0, help="Let this user connect as well; may be repeated.")
     ] = None,
-    group: Annotated[str | None, typer.Option(metavar="NAME", help="A group whose members may connect.")] = None,
-    ctx: Annotated[int | None, typer.Option(min=1, help="GGUF: tokens of prompt and answer together.")] = None,
-    gpu_layers: Annotated[int | None, typer.Option(min=0, help="GGUF: layers on the GPU.")] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Let the members of this group connect as well.")
+    ] = None,
+    ctx: Annotated[int | None, typer.Option(min=1, help="GGUF: room for prompt and answer, in tokens.")] = None,
+    gpu_layers: Annotated[int | None, typer.Option(min=0, help="GGUF: layers to put on the GPU.")] = None,
     mmproj: Annotated[
-        str | None, typer.Option(metavar="FILE", help="GGUF: its projector, which sees or hears; none for neither.")
+        str | None,
+        typer.Option(metavar="FILE", help="GGUF: projector file for pictures or sound; none turns both off."),
     ] = None,
     llama_server: Annotated[
-        str | None, typer.Option(metavar="FILE", help="GGUF: the llama-server program to run it with.")
+        str | None, typer.Option(metavar="FILE", help="GGUF: run the model with this llama-server program.")
     ] = None,
 ) -> None:
-    """Keep a model warm behind a local socket.
+    """Load a model, keep it in memory and answer requests for it on a local socket.
 
-    MODEL is the page reader (pages), a Markov chain (x.gril), a model of llama.cpp (x.gguf), one behind a server of
-    the OpenAI format (openai:URL#MODEL), or echo, which needs nothing and answers with what it was asked.
+    MODEL is the page reader (pages), a model for llama.cpp (x.gguf), a Markov chain (x.gril), a model behind a server
+    of the OpenAI format (openai:URL#MODEL), or echo, which answers with what it was asked. `warmwire models` says more.
 
-    The socket appears when the model is loaded: a connect that succeeds means ready. Sockets for embeddings and
-    rerank appear beside it where the model can; the admin socket is there from the start. SIGTERM or Ctrl-C drains.
+    The socket appears when the model is loaded, so whoever can connect can be answered. If the model embeds or ranks,
+    sockets for that appear beside it. After SIGTERM or Ctrl-C, requests that run are finished first. The protocol is
+    that of inferd, a daemon for local models, whose clients work with it.
     """
     import logging
 

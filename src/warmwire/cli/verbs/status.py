@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warmwire.cli.console.options import HostSocket
+
 if TYPE_CHECKING:
     from warmwire.client import HostStatus
 
@@ -16,12 +18,13 @@ _ABILITIES = ("vision", "audio", "tools", "thinking", "embed", "rerank")
 
 
 def status(
-    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's generation socket.")] = None,
+    socket: HostSocket = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Say how a host is: alive (it answers) and ready (it takes requests), which are not the same.
+    """Show whether a host is running and ready.
 
-    The exit status is 0 for a host that is alive and has its sockets, 1 otherwise.
+    A host is alive when it answers, and ready when its model is loaded and it takes requests. The exit status is 0
+    for a host that is alive and has its sockets, 1 otherwise.
     """
     import json
 

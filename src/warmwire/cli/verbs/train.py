@@ -15,21 +15,28 @@ Report = Callable[[str, int, int | None], None]
 
 def train(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The .gril file to write.")],
-    depth: Annotated[int, typer.Argument(metavar="DEPTH", help="Bytes of context, 1 to 255; 8 suits a few megabytes.")],
+    depth: Annotated[
+        int,
+        typer.Argument(metavar="DEPTH", help="How many bytes back the model looks, 1 to 255; 8 suits a few megabytes."),
+    ],
     files: Annotated[
-        list[str], typer.Argument(metavar="FILES...", help="Text: files, .gz files, directories; - is standard input.")
+        list[str],
+        typer.Argument(metavar="FILES...", help="Files to learn from, .gz files, directories; - is standard input."),
     ],
     separate: Annotated[
-        bool, typer.Option("--separate", help="Start each file afresh instead of running on from the one before.")
+        bool, typer.Option("--separate", help="Learn each file on its own instead of as one running text.")
     ] = False,
-    memory: Annotated[str, typer.Option(metavar="SIZE", help="Working memory; more text is sorted on disk.")] = "4G",
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Memory to use; a text that needs more is sorted on disk.")
+    ] = "4G",
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Threads.", show_default="all cores")
+        int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Threads to use.", show_default="all cores")
     ] = None,
 ) -> None:
-    """Learn a Markov model from any bytes.
+    """Train a Markov model on any files.
 
-    An existing MODEL is replaced only when the new one is complete.
+    The file format and these verbs are those of grall, a Markov chain program. An existing MODEL is replaced only
+    when the new one is complete.
     """
     import time
 

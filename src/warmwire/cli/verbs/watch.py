@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from warmwire.cli.console.options import HostSocket
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,11 +18,12 @@ _MOST_WAITING = 40
 
 
 def watch(
-    socket: Annotated[Path | None, typer.Option(metavar="PATH", help="The host's generation socket.")] = None,
+    socket: HostSocket = None,
 ) -> None:
-    """Show what a host does until it ends or you interrupt: its state, what runs and waits, messages a second.
+    """Show what a host is doing, until it ends or you press Ctrl-C.
 
-    On a terminal one view is kept up to date; elsewhere every change is a line.
+    It shows the state of the host, how many requests run and wait, and how many messages it sends a second. On a
+    terminal one view is kept up to date; elsewhere every change is printed as a line.
     """
     from rich.console import Console
 

@@ -16,12 +16,12 @@ _ESCAPES = [chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\x{b:02x}" for b
 
 
 def yaml(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A .gril file.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The .gril file.")],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The YAML file to write; - is standard output.")],
 ) -> None:
-    r"""Write a Markov model as YAML.
+    r"""Write a Markov model as YAML, for people to read.
 
-    A context's bytes stand for the characters of their numbers, those beyond ASCII as \xNN.
+    Bytes that are not printable ASCII are written as \xNN.
     """
     from warmwire.cli.console.signals import unwind_on_sigterm
     from warmwire.markov import load

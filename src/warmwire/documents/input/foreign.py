@@ -35,4 +35,11 @@ def no_document(head: bytes) -> str:
     for pattern, kind in _KNOWN:
         if pattern.match(head):
             return f"not a document that can be read here, but {kind}"
+    if _is_text(head):
+        return "plain text, which needs no reading"
     return f"not a {KINDS}"
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether a file starts as text does: printable UTF-8, whose last letter may be cut."""
+    return bool(head) and all(c.isprintable() or c in "\t\r\n\f\ufeff" for c in head.decode(errors="replace")[:-1])

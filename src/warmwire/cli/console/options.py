@@ -1,0 +1,15 @@
+"""Options that several verbs have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HostSocket = Annotated[
+    Path | None,
+    typer.Option(
+        "--socket", metavar="PATH", help="The socket of a running host.", show_default="where `warmwire serve` listens"
+    ),
+]

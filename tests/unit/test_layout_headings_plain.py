@@ -63,3 +63,22 @@ def test_what_stands_on_a_page_many_times_heads_nothing() -> None:
 
     assert page(["Lamps", "Lamps", "Lamps"]) == []
     assert page(["Lamps", "Bells", "Ropes"]) == ["Lamps", "Bells", "Ropes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "heads"),
+    [
+        ("Ada Mayfield and Björn van der Berg", []),
+        ("3 May 2031", []),
+        ("What was found", ["What was found"]),
+        ("A Practical Guide", ["A Practical Guide"]),
+    ],
+)
+def test_names_and_dates_under_a_title_are_no_headings(name: str, heads: list[str]) -> None:
+    def centred(top: float, text: str, size: float) -> Line:
+        return line(250 - len(text) * size / 4, top, text, size)
+
+    parts = [centred(60, "Lamps of the Harbour", 18), centred(90, name, 13), *lines(50, 130, PROSE * 3)]
+    elements = structure(parts, WIDTH, HEIGHT)
+    assert texts(elements, Kind.TITLE) == ["Lamps of the Harbour"]
+    assert texts(elements, Kind.HEADING) == heads

@@ -237,17 +237,16 @@ def _promote(pages: Sequence[ReadPage], body: float) -> None:
         if element.kind is Kind.TEXT:
             longest[element.size] = max(longest[element.size], len(element.text))
     for page in pages:
-        around = [None, *page.elements, None]
-        for before, element, after in zip(around, page.elements, around[2:], strict=False):
+        titled = False  # whether only short lines, such as names, stand between it and the title
+        for element, after in zip(page.elements, [*page.elements[1:], None], strict=True):
+            under, titled = titled, element.kind is Kind.TITLE or (titled and len(element.text) <= SHORT)
             if element.kind is not Kind.TEXT or not _may_head(element) or not (element.size > body or element.bold):
                 continue
             kinds = styles[_style(element)]
             known = kinds[Kind.HEADING] >= max(FEWEST, 2 * kinds[Kind.TEXT])
             larger = element.size >= LARGER * body > 0 and longest[element.size] <= SHORT
             opens = after is not None and after.kind is Kind.TEXT and after.size < element.size
-            alone = (
-                (before is None or before.kind is not Kind.TITLE) and opens and len(after.text if after else "") > SHORT
-            )
+            alone = not under and opens and len(after.text if after else "") > SHORT
             if (known and not (after is not None and _style(after) == _style(element))) or (larger and alone):
                 element.kind = Kind.HEADING
 

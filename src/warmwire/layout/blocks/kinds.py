@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from warmwire.layout.blocks.bylines import bylines
 from warmwire.layout.blocks.code import code_text
 from warmwire.layout.blocks.entries import find_entries
 from warmwire.layout.blocks.formulas import with_formulas
@@ -86,6 +87,9 @@ class _Classifier:
         opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
         early = {id(part) for part in texts[:opening]}
         self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)
+        if self.title is not None:
+            names = {id(part) for part in bylines(self.title, texts, set(map(id, self.headings)), size)}
+            self.headings = [part for part in self.headings if id(part) not in names]
 
     def _heads(self, before: Part | None, part: Paragraph, after: Part | None) -> bool:
         """Whether a part is a heading; an item among items that count on is none, however it is set."""

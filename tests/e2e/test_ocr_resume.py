@@ -131,7 +131,7 @@ def test_an_interrupted_run_goes_on_under_other_names(model: Counted, tmp_path: 
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == status
-    assert ".warmwire-journal keeps the pages that were read; the same call goes on from there" in err
+    assert ".warmwire-journal keeps what was read; the same call goes on from there" in err
     journal = tmp_path / "out" / ".warmwire-journal"
     kept = {entry["key"] for entry in entries(journal) if "key" in entry}
     assert len(kept) >= 7 - JOBS
@@ -164,7 +164,7 @@ def test_pages_that_failed_are_read_again_when_asked_for(model: Counted, tmp_pat
     model.failing = 3
     _, err = run(model, "x.tif", "-o", "x.md", cwd=tmp_path, status=1)
     assert re.search(r"x.tif: page [2-4] failed", err)
-    assert "--retry-failed reads again those that failed" in err
+    assert "--retry-failed reads again the pages that failed" in err
     shown = model.shown.total()
     _, err = run(model, "x.tif", "-o", "x.md", cwd=tmp_path, status=1)
     assert "(in an earlier run; --retry-failed asks again)" in err

@@ -158,7 +158,7 @@ def test_an_interrupt_ends_the_wait_for_a_model(server: FakeServer) -> None:
         child.send_signal(signal.SIGINT)
         _, news = child.communicate(timeout=60)
     assert time.monotonic() - started < SOON
-    assert news.decode().splitlines() == ["warmwire: interrupted"]
+    assert news.decode().splitlines() == ["warmwire: loading models", "warmwire: interrupted"]
     assert child.returncode == 130
 
 

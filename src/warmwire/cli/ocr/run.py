@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
+import functools
 import json
 import logging
-import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-import typer
-
+from warmwire.cli.ocr.news import News
 from warmwire.cli.ocr.targets import Targets, print_out
 from warmwire.documents.input.gather import Input, is_pipe
 from warmwire.documents.input.open import open_source
@@ -31,11 +29,6 @@ _LONGEST: Final = 1000
 """Most characters of one line of news."""
 
 
-def say(message: str) -> None:
-    """One line of news; names of files and words of hosts in it cannot reach the terminal as more than that."""
-    typer.echo(f"warmwire: {printable(message, _LONGEST)}", err=True)
-
-
 class Job:
     """One call of the verb. Its methods return whether a file went well, and have said so if not."""
 
@@ -48,6 +41,7 @@ class Job:
         password: str = "",
         force: bool = False,
         journal: Journal | None = None,
+        news: News | None = None,
     ) -> None:
         self._reader = reader
         self._targets = targets
@@ -55,6 +49,7 @@ class Job:
         self._password = password
         self._force = force
         self._journal = journal
+        self._news = news or News()
         self._names: set[str] = set()
 
     def missing(self, inputs: Sequence[Input]) -> list[Input]:
@@ -66,7 +61,7 @@ class Job:
             if not self._targets.exist(one) or (journal is not None and journal.waits_for(str(one.place)))
         ]
         if len(missing) < len(inputs):
-            say(f"{len(inputs) - len(missing)} of {len(inputs)} files have their results already")
+            self._news.say(f"{len(inputs) - len(missing)} of {len(inputs)} files have their results already")
         return missing
 
     def close(self, *, complete: bool) -> None:
@@ -76,9 +71,9 @@ class Job:
             return
         waiting = any(journal.waits_for(name) for name in self._names)
         if waiting and complete:
-            say(f"{journal.path} keeps the pages that were read; --retry-failed reads again those that failed")
+            self._news.say(f"{journal.path} keeps what was read; --retry-failed reads again the pages that failed")
         elif journal.path.exists() and not complete:
-            say(f"{journal.path} keeps the pages that were read; the same call goes on from there")
+            self._news.say(f"{journal.path} keeps what was read; the same call goes on from there")
         journal.close(complete=complete)
 
     def read(self, one: Input) -> bool:
@@ -91,9 +86,9 @@ class Job:
         Where there are several, all are opened once before: what is wrong with one is better known now than in hours.
         """
         well = dict.fromkeys(range(len(inputs)), False)
-        files = [(place, one) for place, one in enumerate(inputs) if len(inputs) < 2 or self._check(one)]
+        files = self._checked(inputs)
         opened: deque[tuple[int, Task]] = deque()
-        with _Progress() as progress, contextlib.ExitStack() as sources:
+        with self._news, contextlib.ExitStack() as sources:
 
             def tasks() -> Iterator[Task | None]:
                 for place, one in files:
@@ -103,7 +98,10 @@ class Job:
                     if source is None:
                         continue
                     sources.callback(source.close)
-                    on_page = progress.start(source.name, len(numbers))
+                    if len(inputs) == 1:
+                        self._news.begin(1, len(numbers))
+                    self._news.file(source.name, len(numbers))
+                    on_page = functools.partial(self._news.page, source.name, len(numbers))
                     task = Task(source, numbers, on_page, str(one.place))
                     self._names.add(task.name)
                     opened.append((place, task))
@@ -112,22 +110,23 @@ class Job:
             try:
                 with contextlib.closing(self._reader.read_all(tasks())) as readings:
                     for reading in readings:
-                        progress.stop()
                         place, task = opened.popleft()
-                        with _survived(task.source.name):
+                        with self._survived(task.source.name):
                             well[place] = self._write(inputs[place], reading, task)
                         task.source.close()
             except (KeyboardInterrupt, SystemExit):
-                progress.stop()
+                self._news.close()
                 self._print_rest(inputs, opened)
                 raise
+        self._news.end(list(well.values()).count(False))
         return list(well.values())
 
     def _write(self, one: Input, reading: Reading, task: Task) -> bool:
-        self._targets.write(one, settled(reading), task.source, force=self._force)
+        for path in self._targets.write(one, settled(reading), task.source, force=self._force):
+            self._news.wrote(reading.name, path)
         if self._journal is not None and not reading.troubled:
             self._journal.finish(task.name)
-        return _report(reading)
+        return self._report(reading)
 
     def _print_rest(self, inputs: Sequence[Input], opened: Iterable[tuple[int, Task]]) -> None:
         """Print what was read when the run was interrupted; files are for whole results, and a journal has the rest."""
@@ -136,14 +135,15 @@ class Job:
         places = {id(task): place for place, task in opened}
         for task, reading in self._reader.rest():
             self._targets.write(inputs[places[id(task)]], reading, task.source, force=self._force)
-            say(f"{reading.name}: {len(reading.pages)} of {len(task.numbers)} pages had been read and are printed")
+            count = f"{len(reading.pages)} of {len(task.numbers)}"
+            self._news.say(f"{reading.name}: {count} pages had been read and are printed")
 
     def plan(self, one: Input) -> bool:
         """Print where each page of a file would go."""
         source, numbers = self._open(one)
         well = False
         if source is not None:
-            with contextlib.closing(source), _survived(source.name):
+            with contextlib.closing(source), self._survived(source.name):
                 well = self._plan(source, numbers)
         return well
 
@@ -157,61 +157,63 @@ class Job:
         print_out(f"{text}\n".encode(errors="replace"))
         return all(record.status is Status.OK for record in records)
 
-    def _check(self, one: Input) -> bool:
-        """Whether a file can be opened and has pages that are asked for; what is not so has been said."""
-        if is_pipe(one.path):
-            return True
-        source, _ = self._open(one)
-        if source is not None:
-            source.close()
-        return source is not None
+    def _checked(self, inputs: Sequence[Input]) -> list[tuple[int, Input]]:
+        """The files that can be opened and have pages that are asked for, with their places; of others it is said.
+
+        A single file is not opened twice for that, and what is read once only, not before its turn.
+        """
+        if len(inputs) < 2:
+            return list(enumerate(inputs))
+        files, pages, known = [], 0, True
+        for place, one in enumerate(inputs):
+            if is_pipe(one.path):
+                known = False
+                files.append((place, one))
+                continue
+            source, numbers = self._open(one)
+            if source is not None:
+                source.close()
+                pages += len(numbers)
+                files.append((place, one))
+        self._news.begin(len(inputs), pages if known else None)
+        return files
 
     def _open(self, one: Input) -> tuple[Source | None, Sequence[int]]:
         """A file and which of its pages are asked for; None, once that is said, where there are none."""
-        with _survived(one.path):
+        with self._survived(one.path):
             source = open_source(one.path, self._password)
             if numbers := select_pages(self._pages, len(source)):
                 return source, numbers
-            say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
+            self._news.say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
             source.close()
         return None, ()
 
+    @contextmanager
+    def _survived(self, name: str) -> Iterator[None]:
+        """What goes wrong with one file inside is said, and does not end the run."""
+        try:
+            yield
+        except InputError as error:
+            self._news.say(str(error), file=name)
+        except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
+            raise
+        except Exception as error:  # one file must not end the run, whatever it breaks
+            _LOG.debug("%s failed", name, exc_info=error)
+            self._news.say(f"{name}: unexpected {type(error).__name__}: {error} (--debug shows where)", file=name)
 
-@contextmanager
-def _survived(name: str) -> Iterator[None]:
-    """What goes wrong with one file inside is said, and does not end the run."""
-    try:
-        yield
-    except InputError as error:
-        say(str(error))
-    except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
-        raise
-    except Exception as error:  # one file must not end the run, whatever it breaks
-        _LOG.debug("%s failed", name, exc_info=error)
-        say(f"{name}: unexpected {type(error).__name__}: {error} (--debug shows where)")
-
-
-class _Progress(contextlib.ExitStack):
-    """The progress of one file at a time: that whose pages are given next."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._on_page: Callable[[PageRecord], None] | None = None
-
-    def start(self, name: str, total: int) -> Callable[[PageRecord], None]:
-        """Show a file's progress, now or once those before it are done; gives what is to hear of its pages."""
-
-        def on_page(record: PageRecord) -> None:
-            self._on_page = self._on_page or self.enter_context(_progress(name, total))
-            self._on_page(record)
-
-        self._on_page = self._on_page or self.enter_context(_progress(name, total))
-        return on_page
-
-    def stop(self) -> None:
-        """The file's last page is done."""
-        self.close()
-        self._on_page = None
+    def _report(self, reading: Reading) -> bool:
+        """Name what went wrong and what is missing; returns whether nothing went wrong."""
+        for page in reading.pages:
+            record = page.record
+            if record.status is not Status.OK:
+                kept = "part of it was kept" if record.status is Status.PARTIAL else "nothing of it could be kept"
+                self._news.say(f"{reading.name}: page {record.page} failed, {kept}: {record.error}", file=reading.name)
+            elif record.loss:
+                self._news.say(f"{reading.name}: page {record.page}: {record.loss}", file=reading.name)
+        any_text = any(page.elements for page in reading.pages)
+        if not any_text:
+            self._news.say(f"{reading.name}: no text was found", file=reading.name)
+        return any_text and not reading.troubled
 
 
 def _plan_line(name: str, record: PageRecord) -> str:
@@ -221,40 +223,3 @@ def _plan_line(name: str, record: PageRecord) -> str:
     if record.coverage:
         measures += f", text quality {record.text_quality:.2f}"
     return f"{name}: page {record.page}: {record.route} - {record.why} ({measures})"
-
-
-def _report(reading: Reading) -> bool:
-    """Name what went wrong and what is missing; returns whether nothing went wrong."""
-    for page in reading.pages:
-        record = page.record
-        if record.status is not Status.OK:
-            kept = "part of it was kept" if record.status is Status.PARTIAL else "nothing of it could be kept"
-            say(f"{reading.name}: page {record.page} failed, {kept}: {record.error}")
-        elif record.loss:
-            say(f"{reading.name}: page {record.page}: {record.loss}")
-    any_text = any(page.elements for page in reading.pages)
-    if not any_text:
-        say(f"{reading.name}: no text was found")
-    return any_text and not reading.troubled
-
-
-@contextmanager
-def _progress(name: str, total: int) -> Iterator[Callable[[PageRecord], None]]:
-    """Gives what is to be called for each page that is done: a bar on a terminal, a line elsewhere."""
-    if not sys.stderr.isatty():
-        done = itertools.count(1)
-        yield lambda record: say(f"{name}: {next(done)}/{total}: {_page_line(record)}")
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(printable(name, 60).replace("[", r"\["), total=total)
-        yield lambda record: progress.advance(task)
-
-
-def _page_line(record: PageRecord) -> str:
-    sure = "" if record.confidence is None else f", confidence {record.confidence:.2f}"
-    state = "" if record.status is Status.OK else f", {record.status}"
-    return f"page {record.page} by {record.route} in {record.seconds:.1f} s{sure}{state}"

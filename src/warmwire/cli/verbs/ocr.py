@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warmwire.cli.console.numbers import finite
+from warmwire.cli.ocr.style import Style
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.models.effort import Quality
+
+if TYPE_CHECKING:
+    from warmwire.client import Engine
 
 _STDOUT = "-"
 
@@ -121,6 +125,11 @@ def ocr(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Read again only the pages that failed in an earlier run.")
     ] = False,
+    progress: Annotated[
+        Style, typer.Option(help="What is said while it works, on stderr: a bar, lines, JSON lines or nothing.")
+    ] = Style.AUTO,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what goes wrong.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say of each page why it was read so.")] = False,
 ) -> int:
     """Read documents into Markdown, HTML, JSON, text, a searchable PDF and more.
 
@@ -129,7 +138,8 @@ def ocr(
     off goes on where it was when it is started again.
     """
     from warmwire import __version__
-    from warmwire.cli.ocr.run import Job, say
+    from warmwire.cli.ocr.news import News
+    from warmwire.cli.ocr.run import Job
     from warmwire.cli.ocr.targets import Targets, formats_wanted
     from warmwire.documents.input.gather import gather
     from warmwire.documents.parts import require_parts
@@ -159,10 +169,16 @@ def ocr(
         journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)
     engines = Engines(socket, model if quality is None else f"{model}?quality={quality}", jobs, page_timeout)
     options = Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
-    reader = Reader(engines.connect, options, engines.jobs, journal)
-    job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal)
+    news = News(Style.NONE if quiet else progress, wordy=verbose)
+
+    def connect() -> Engine:
+        with news.loading("calling the host" if socket is not None else "loading models"):
+            return engines.connect()
+
+    reader = Reader(connect, options, engines.jobs, journal)
+    job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal, news=news)
     for problem in problems:
-        say(problem)
+        news.say(problem)
     if skip_existing:
         inputs = job.missing(inputs)
     complete = False

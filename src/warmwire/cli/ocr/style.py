@@ -1,0 +1,15 @@
+"""How a run tells what it does. Imports nothing, so that a command line can name it at once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Style(StrEnum):
+    """`auto` is a bar on a terminal and lines elsewhere; `none` leaves only what went wrong."""
+
+    AUTO = "auto"
+    BAR = "bar"
+    LINES = "lines"
+    JSON = "json"
+    NONE = "none"

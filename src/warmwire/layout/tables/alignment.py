@@ -31,6 +31,7 @@ from warmwire.layout.rows import (
 )
 from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.heads import MOST, head_rows, head_slots, pitch_of, stands_over
+from warmwire.layout.tables.seams import seam_of
 from warmwire.layout.tables.strips import Strip, columns_of
 from warmwire.layout.tables.wraps import table_rows
 
@@ -128,8 +129,22 @@ def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: 
                 continue
             is_under = alike is parts[0] and part[0] is alike[0] and _is_head(over, edges, size)
             table = _Laid.of(over if is_under else [], part, edges)
-            if _is_table(part, table, seen):
+            if not _is_table(part, table, seen):
+                continue
+            seam = seam_of(table.edges, table.head, table.body, [row.boxes for row in table.rows])
+            halves = [
+                list(_tables([line for line in _lines(table.rows) if (line.box.left > seam) == right], size, [], seen))
+                for right in (False, True)
+                if seam is not None
+            ]
+            if halves and all(halves):
+                yield from (found for half in halves for found in half)
+            else:
                 yield _build(table, size)
+
+
+def _lines(rows: Sequence[_Row]) -> list[Line]:
+    return [line for row in rows for cell in row.cells for line in cell]
 
 
 def _row(runs: Sequence[Line], size: float) -> _Row:
@@ -363,7 +378,7 @@ def _is_table(group: Sequence[_Row], table: _Laid, seen: Sequence[Box]) -> bool:
             if first == last:
                 whole[first].append(columns[first][-1])
     wide = _wide(group)
-    if count < 2 or wide < 2 or not _is_filled(table, cells):
+    if count < 2 or wide < 2 or len(table.body) + bool(table.head) < 2 or not _is_filled(table, cells):
         return False
     if _are_entries(columns) or (count == 2 and are_details([line.text for line in columns[1]])):
         return False
@@ -441,7 +456,7 @@ def _build(table: _Laid, size: float) -> Found:
     for r, row in enumerate(lines, first):
         slots += _row_slots(row, r, table.edges)
     found = build(slots, first + len(lines), len(table.edges) + 1, bounds(row.box for row in table.rows), first or None)
-    return Found(found.element, [line for row in table.rows for cell in row.cells for line in cell])
+    return Found(found.element, _lines(table.rows))
 
 
 def _row_slots(cells: Sequence[Line], place: int, edges: Sequence[tuple[float, float]]) -> list[Slot]:

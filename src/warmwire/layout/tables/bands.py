@@ -30,6 +30,8 @@ MIN_GAP = 0.7
 """Narrowest white between two cells of one row."""
 MAX_BREAK = 2.0
 """A rule drawn in pieces goes on over gaps up to that; two tables side by side stand further apart."""
+SEAM = 0.7
+"""Pieces of one rule stand nearer to each other, in units of the body; tables side by side do not."""
 MAX_EMPTY = 3.0
 """Rules with nothing between them belong to one table up to that distance, as the two of a double rule do."""
 MAX_ALONE = 2.5
@@ -96,18 +98,35 @@ def _reaches_out(chain: _Chain, chains: Sequence[_Chain], lines: Sequence[Line],
 
 
 def _joined(levels: Sequence[Box], size: float) -> list[Box]:
-    """Rules with those in one line that touch or nearly do made one: a table's rule is often drawn cell by cell."""
-    joined: list[Box] = []
+    """Rules with those in one line that touch or nearly do made one: a table's rule is often drawn cell by cell.
+
+    Where rules of two pieces are broken at one place, and none goes over it, two tables stand side by side.
+    """
+    rows: list[list[Box]] = []
     for rule in sorted(levels, key=lambda rule: (round(rule.centre[1] / (0.2 * size)), rule.left)):
-        last = joined[-1] if joined else None
-        if (
-            last is not None
-            and abs(last.centre[1] - rule.centre[1]) < 0.3 * size
-            and rule.left - last.right < MAX_BREAK * size
-        ):
-            joined[-1] = last.union(rule)
+        last = rows[-1][-1] if rows else None
+        if last is None or abs(last.centre[1] - rule.centre[1]) >= 0.3 * size:
+            rows.append([rule])
+        elif rule.left - last.right < SEAM * size:
+            rows[-1][-1] = last.union(rule)
         else:
-            joined.append(rule)
+            rows[-1].append(rule)
+    seams = [
+        (left.right, right.left)
+        for left, right in (row for row in rows if len(row) == 2)
+        if min(left.width, right.width) > MIN_WIDTH * size
+    ]
+    whole = [rule for row in rows for rule in row]
+    joined: list[Box] = []
+    for row in rows:
+        joined.append(row[0])
+        for left, right in pairwise(row):
+            alike = sum(abs(left.right - a) < 0.5 * size and abs(right.left - b) < 0.5 * size for a, b in seams)
+            crossed = any(rule.left < left.right and rule.right > right.left for rule in whole)
+            if right.left - left.right < MAX_BREAK * size and not (len(row) == 2 and alike > 1 and not crossed):
+                joined[-1] = joined[-1].union(right)
+            else:
+                joined.append(right)
     return joined
 
 

@@ -162,9 +162,15 @@ def _spans_over(row: Sequence[Line], strips: Sequence[Strip], size: float) -> li
 
 
 def _has_figures(row: Sequence[Line], strips: Sequence[Strip]) -> bool:
-    """Whether half of a row, its label apart, is figures; years may be heads."""
-    cells = [line.text for line in row if columns_of(line.box, strips)[0] > 0]
-    return bool(cells) and 2 * sum(is_value(text) and not is_period(text) for text in cells) >= len(cells)
+    """Whether a row's label, or half of the rest, is figures; years may be heads."""
+    figures: list[bool] = []
+    for line in row:
+        is_figure = is_value(line.text) and not is_period(line.text)
+        if columns_of(line.box, strips)[0] > 0:
+            figures.append(is_figure)
+        elif is_figure:
+            return True
+    return bool(figures) and 2 * sum(figures) >= len(figures)
 
 
 def _middle(lines: Sequence[Line]) -> float:

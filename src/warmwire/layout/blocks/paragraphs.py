@@ -274,7 +274,7 @@ def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
         return True
     if last.mono and line.mono:  # code: neither its short lines nor its indents mean anything
         return step > max(FAR, column.wide)
-    if last.mono is not None and line.mono is not None and last.mono != line.mono:
+    if last.mono is not None and line.mono is not None and last.mono != line.mono and not _is_inline(i, column):
         return True
     if step < 0.25 or step > FAR:  # beside the last line, or well below it
         return True
@@ -284,6 +284,13 @@ def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
     if _BROKEN.search(last.text) and line.text[:1].islower() and step < column.wide + 0.2:
         return False
     return _weigh(paragraph, i, column) > 0
+
+
+def _is_inline(i: int, column: Column) -> bool:
+    """Whether line `i` goes on with a sentence in another font, as with a name in a typewriter's: it stands under a
+    full line that has not ended."""
+    goes_on = not column.early[i - 1] and not column.ended[i - 1]
+    return goes_on and not column.is_wide(i) and abs(column.shift(i)) < INDENT
 
 
 def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:

@@ -233,6 +233,22 @@ def test_contents_are_a_list_without_their_dots() -> None:
     ]
 
 
+def test_lines_far_shorter_than_the_columns_text_stay_lines() -> None:
+    needed = ["4 jars of plums", "water", "2 lemons", "sugar, salt", "a stick of cinnamon, cloves"]
+    page = [*lines(50, 100, needed), *lines(50, 190, PROSE + OTHER)]
+    assert texts(structure(page, WIDTH, HEIGHT)) == ["\n".join(needed), " ".join(PROSE + OTHER)]
+
+
+def test_a_name_in_a_typewriters_font_inside_a_sentence_is_no_code() -> None:
+    text = [
+        "The keeper counted the lamps, called in the book",
+        "lamp_count, lamp_count_east, lamp_count_west and so",
+        *PROSE,
+    ]
+    page = [replace(one, mono=i == 1) for i, one in enumerate(lines(50, 100, text))]
+    assert texts(structure(page, WIDTH, HEIGHT)) == [" ".join(text)]
+
+
 def test_text_left_of_a_bullet_does_not_go_on_with_its_item() -> None:
     items = [f"• {text}" for text in ("Some flour from the mill by the river", "Butter from a farm on the other side")]
     page = [*lines(50, 100, PROSE), *lines(64, 152, items), *lines(50, 178, OTHER)]

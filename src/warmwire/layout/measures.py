@@ -43,7 +43,9 @@ LOOSE = 2.0
 """Lines further apart, in units of their size, may be paragraphs as well as double-spaced ones: common leading ends at
 1.6, double-spaced text begins at 2.3."""
 SHARED = 3.0
-"""Right edges this close, in units of the body, share a margin where lines are loose: ragged ones differ by a word."""
+"""Right edges this close, in units of the body, share a margin: ragged ones differ by a word, ..."""
+RAGGED = 0.15
+"""... and by no more than that share of their lines' width: a list of short lines has no margin."""
 
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _ENDED = re.compile(r"[.!?:;…。！？；：][)\]”’\"'»›」』¹²³⁰-⁹*†‡]{0,4}$|[”\"»」』]$")
@@ -66,6 +68,9 @@ class Column:
         """The step, in units of the usual one, from which lines are set apart; whether paragraphs are."""
         self.loose = self.pitch > LOOSE
         """Whether the usual step may part paragraphs as well as it may be that of double-spaced text."""
+        rights = sorted(row.box.right for row in rows)
+        self._margin = rights[-2] if len(rights) > 4 else -math.inf
+        """The right margin of the whole column, but for its longest line."""
         self.early = [self._ends_early(i) for i in range(len(rows))]
         """Whether a line ended before its margin although the next word had room."""
         self.ended = [has_ended(row.text) for row in rows]
@@ -110,8 +115,11 @@ class Column:
         ]
         rights = sorted(box.right for box in around)
         margin = rights[-2] if len(rights) > 4 else rights[-1]
-        if self.loose and sum(margin - right < SHARED * self.size for right in rights) < 2:
-            return True  # no line but this has it: nothing says that there is a margin
+        ragged = min(SHARED * self.size, RAGGED * (rights[-1] - min(box.left for box in around)))
+        if sum(rights[-1] - right < ragged for right in rights) < 2:  # it is one line's own and no margin
+            if self.loose:
+                return True
+            margin = max(margin, self._margin)
         lefts = sorted(box.left for box in around)
         room = margin - row.box.right
         inset = row.box.left - lefts[len(lefts) // 3]

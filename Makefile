@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz test-llm quality bench clean
+.PHONY: demo test lint types check fuzz test-llm quality docs-reference bench clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -32,6 +32,10 @@ test-llm: $(STAMPS)/dev
 
 quality: $(STAMPS)/dev
 	$(BIN)/python benchmarks/quality.py --cache out/sights --sensitivity
+
+# What docs/ has from the code: verbs, errors, rooms, the picture, the manual page.
+docs-reference: $(STAMPS)/dev
+	$(BIN)/python docs/reference.py
 
 bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/transfer.py

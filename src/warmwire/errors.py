@@ -1,4 +1,4 @@
-"""Every error warmwire raises on purpose.
+"""The exceptions that warmwire raises on purpose, with their wire codes and exit statuses.
 
     WarmwireError
     ├── UsageError                    the call itself is wrong                          exit 2
@@ -48,7 +48,7 @@ class ErrorCode(StrEnum):
 
 
 class WarmwireError(Exception):
-    """The root. `code` is what the wire calls it, `exit_status` what a command returns for it."""
+    """Any of these. `code` is what the wire calls it, `exit_status` what a command returns for it."""
 
     code: ClassVar[ErrorCode] = ErrorCode.INTERNAL
     exit_status: ClassVar[int] = 1
@@ -72,7 +72,7 @@ class InputError(WarmwireError):
 
 
 class ProtocolError(WarmwireError):
-    """The peer broke the framing. The position in the stream is unknown, so the connection must be closed."""
+    """The other side broke the framing: where the next message starts is unknown, so the connection is closed."""
 
     code = ErrorCode.INVALID_REQUEST
 
@@ -84,42 +84,60 @@ class FrameTooLargeError(ProtocolError):
 
 
 class RequestError(WarmwireError):
-    """One request failed. The stream position is known, so the connection can carry the next one."""
+    """One request failed, and the connection can carry the next one."""
 
 
 class InvalidRequestError(RequestError):
+    """The request can be read and is wrong; sending it again will not help."""
+
     code = ErrorCode.INVALID_REQUEST
 
 
 class WireVersionError(RequestError):
+    """The request asks for a version of the wire that the host does not speak."""
+
     code = ErrorCode.WIRE_VERSION_UNSUPPORTED
 
 
 class AttachmentError(RequestError):
+    """The model takes no such attachment: a picture without vision, sound without ears, any video."""
+
     code = ErrorCode.ATTACHMENT_UNSUPPORTED
 
 
 class ToolCallError(RequestError):
+    """The model called a tool in a way that cannot be read."""
+
     code = ErrorCode.TOOL_CALL_MALFORMED
 
 
 class QueueFullError(RequestError):
+    """All workers are busy and the queue is full; try again later."""
+
     code = ErrorCode.QUEUE_FULL
 
 
 class BackendUnavailableError(RequestError):
+    """The model is not there: it loads, its worker died, or the host is shutting down. Try again."""
+
     code = ErrorCode.BACKEND_UNAVAILABLE
 
 
 class InternalError(RequestError):
+    """The model failed, or took longer than the host allows."""
+
     code = ErrorCode.INTERNAL
 
 
 class EmbedUnsupportedError(RequestError):
+    """The model of this host does not make embeddings."""
+
     code = ErrorCode.EMBED_UNSUPPORTED
 
 
 class RerankUnsupportedError(RequestError):
+    """The model of this host does not rank texts."""
+
     code = ErrorCode.RERANK_UNSUPPORTED
 
 
@@ -134,23 +152,23 @@ class StreamLostError(WarmwireError):
 
 
 class CancelledError(WarmwireError):
-    """This side gave the request up; `partial` is the answer so far."""
+    """This side cancelled the request; `partial` is the answer so far."""
 
     exit_status = 130
 
 
 class TimedOutError(WarmwireError):
-    """The answer was not whole in the time that this side gave it, and was cancelled; `partial` is what had come."""
+    """The answer took longer than this side allowed, and was cancelled; `partial` is what had come."""
 
 
 class DialError(WarmwireError):
-    """Nobody answers at an address. The message names the path, the reason and what to do."""
+    """Nobody answers at an address; the message names the path, the reason and what to do."""
 
     code = ErrorCode.BACKEND_UNAVAILABLE
 
 
 class ListenError(WarmwireError):
-    """An address cannot be served. The message names the path, the reason and what to do."""
+    """An address cannot be listened at; the message names the path, the reason and what to do."""
 
 
 _MAX_MESSAGE: Final = 4096

@@ -1,1 +1,1 @@
-"""OpenAI-compatible HTTP in front of a host's socket."""
+"""OpenAI-compatible HTTP in front of a host, and documents over HTTP."""

@@ -1,4 +1,4 @@
-"""The command line: one module per verb.
+"""The command line: one module for each verb, the parts of `ocr`, and what verbs share (streams, signals, mistakes).
 
 Verbs import what they need when they run, so that `--help` is instant. Results go to stdout and everything else to
 stderr. Exit status: 0 done, 1 some input failed, 2 wrong usage, 130 interrupted.
@@ -76,9 +76,8 @@ def main() -> None:
         _log_everything()
     stdout = watch_stdout()
     try:
-        status = (
-            app(prog_name="warmwire", standalone_mode=False) or 0
-        )  # typer itself makes 130 of a KeyboardInterrupt inside a verb
+        # Typer itself makes 130 of a KeyboardInterrupt inside a verb.
+        status = app(prog_name="warmwire", standalone_mode=False) or 0
         if stdout is not None:
             sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):

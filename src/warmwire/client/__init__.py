@@ -1,4 +1,4 @@
-"""Clients of the wires, sync and async, and the page engines.
+"""Clients of both wires, for threads and for asyncio, and the engines that read pages through a host.
 
 Names are loaded when they are first used: whoever reads a file with text of its own, or only catches an error, needs
 neither asyncio nor a socket.

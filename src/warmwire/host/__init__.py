@@ -1,1 +1,1 @@
-"""The server: load, bind, admit, run, stream, drain."""
+"""The server side: load a model, listen, admit requests, run them in workers, send answers, drain."""

@@ -1,1 +1,3 @@
-"""Pages as elements in reading order, and DocTags, shared by recognised and born-digital pages. Pure functions."""
+"""What a page is, and how its lines become headings, paragraphs, lists and tables in reading order. Pure functions, for
+recognised and digital pages alike; DocTags.
+"""

@@ -1,4 +1,4 @@
-"""Markov chains over bytes, in grall's file format.
+"""Markov chains over bytes, in the file format of grall, a Markov chain program: a library with a compiled kernel.
 
     chain = train(["books/"], depth=8)         # or load("books.gril")
     chain.save("books.gril")

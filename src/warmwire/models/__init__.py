@@ -1,1 +1,1 @@
-"""What a host can hold: the interfaces, and one module or folder per model."""
+"""What a host can hold: the interface of a model, the registry, and one module or folder for each kind."""

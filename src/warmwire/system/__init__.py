@@ -1,1 +1,1 @@
-"""Parts that know nothing of pages or models: files, processors, what a `with` block closes."""
+"""Parts that know nothing of pages or models: files, processors, closing, text for terminals."""

@@ -1,1 +1,1 @@
-"""Socket paths, listening, dialling, locks and peer credentials."""
+"""Unix sockets: their paths, listening, dialling, locks, and who is on the other side."""

@@ -1,1 +1,3 @@
-"""Sans-I/O codecs and messages of both wires: bytes in, events out, bytes to send. No socket, no thread, no model."""
+"""What the bytes on a socket mean: messages and how they are cut into frames and lines, of both wires, for both sides.
+Bytes in, events out; no socket, no thread, no model.
+"""

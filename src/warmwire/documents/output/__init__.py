@@ -1,5 +1,6 @@
-"""Readings as files: what each format needs beyond the text of `export`.
+"""Readings as files, one module a format; `flow` is the body that those for people are written from.
 
+export    Markdown, HTML, JSON, DocTags and text; `document`, `markdown`, `html` and `text` behind it
 save      one result to one path, whole or not at all
 tables    tables as grids of text, CSV and spreadsheets
 pdf       the file itself with its words; `layer`, `glyphless` and `picture_pdf` behind it

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from warmwire.host.daemon import serving
 from warmwire.host.generation.runner import ThreadRunner
 from warmwire.host.generation.server import Host
+from warmwire.host.serving import serving
 from warmwire.models.interface import Capabilities, Finish
 from warmwire.transport.dial import connect
 from warmwire.transport.listen import Access, SocketPath

@@ -121,7 +121,7 @@ def test_chaos(start: Callable[..., HostThread], loop_name: str, seed: int, monk
     assert list(outcomes) == ["answered"], outcomes
 
     host.wait_outstanding(0)
-    eventually(lambda: host.call(lambda: not host.host._sessions), "the end of all sessions")
+    eventually(lambda: host.call(lambda: not host.host.connections), "the end of all sessions")
     eventually(lambda: host.call(lambda: len(pool._idle) == len(pool._all) == 2), "two idle workers")
     assert host.call(lambda: len(pool._waiting) + len(host.host.hangups._callbacks)) == 0
     eventually(lambda: open_descriptors() <= before + 2 * len(pool._segments._free), "the end of all descriptors")

@@ -98,7 +98,9 @@ def test_an_answer_that_has_ended_is_not_ended_again_by_the_drain(path: str) -> 
     with HostThread(Script(play), path, drain_timeout=0.2) as host:
         peer = host.peer()
         peer.send(json_frame(text_body()))
-        eventually(lambda: host.call(lambda: any(s._terminated for s in host.host._sessions)), "the end of the answer")
+        eventually(
+            lambda: host.call(lambda: any(s._terminated for s in host.host.connections)), "the end of the answer"
+        )
         host.stop()
         host.join()
         types = []

@@ -78,7 +78,7 @@ def test_an_upload_under_way_is_told_when_it_is_whole(start: Start) -> None:
         running.send(json_frame(text_body("k")))
         gate.wait_running("k")
         uploading.send(json_frame(image_body("a")), descriptor("a", 6), b"\x06\x02ab")
-        eventually(lambda: len(host.host._sessions) == 2)
+        eventually(lambda: len(host.host.connections) == 2)
         host.stop()
         wait_draining(host)
         uploading.send(b"cdef")
@@ -136,7 +136,7 @@ def test_a_host_with_nothing_to_do_ends_at_once(start: Start, loop_name: str) ->
     with host.peer() as idle, host.peer() as half:
         idle.ask("x")
         half.send(b"\x05\x01{")
-        eventually(lambda: len(host.host._sessions) == 2)
+        eventually(lambda: len(host.host.connections) == 2)
         host.stop()
         host.join()
         assert idle.at_end()

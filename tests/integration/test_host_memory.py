@@ -74,7 +74,7 @@ def test_uploads_cut_short_are_given_back_at_once(start: Start, loop_name: str) 
     before = memory("RssShmem")
     for _ in range(2):
         cut_uploads(host, clients, size)
-        eventually(lambda: not host.call(lambda: host.host._sessions), "the end of all sessions")
+        eventually(lambda: not host.call(lambda: host.host.connections), "the end of all sessions")
         kept = sum(map(len, host.call(lambda: host.host.runner._segments._free)))
         assert memory("RssShmem") - before < kept + size
 
@@ -92,7 +92,7 @@ def test_nothing_of_a_connection_outlives_it(start: Start, loop_name: str, end: 
     host = start(Script(say_hello), loop=loop_name)
     with host.peer() as peer:
         assert peer.ask("x")[1]["type"] == "done"
-        [session] = host.call(lambda: list(host.host._sessions))
+        [session] = host.call(lambda: list(host.host.connections))
         held = hold([session, session._reader, session._reader._frames])
         del session
         if end == "cut":

@@ -251,7 +251,7 @@ def test_churn_leaves_no_descriptor_behind(start: Start, loop_name: str) -> None
     host = start(EchoModel(), loop=loop_name)
     with host.peer() as peer:
         peer.ask("warm up")
-    eventually(lambda: not host.call(lambda: host.host._sessions))
+    eventually(lambda: not host.call(lambda: host.host.connections))
     gc.collect()
     before = open_descriptors()
     for n in range(200):
@@ -263,7 +263,7 @@ def test_churn_leaves_no_descriptor_behind(start: Start, loop_name: str) -> None
         elif n % 4 == 3:
             peer.send(json_frame(image_body("a")), descriptor("a", 6), b"\x06\x02ab")
         peer.close()
-    eventually(lambda: not host.call(lambda: host.host._sessions), "the end of all sessions")
+    eventually(lambda: not host.call(lambda: host.host.connections), "the end of all sessions")
     eventually(lambda: open_descriptors() <= before, "the end of all descriptors")
     assert host.call(lambda: dict(host.host.hangups._callbacks)) == {}
     with host.peer() as peer:
@@ -346,7 +346,7 @@ def test_a_client_that_leaves_as_its_request_begins_gives_its_buffers_back(start
 
     def begin_and_drop() -> None:
         host.host.runner.free = freed.append  # type: ignore[method-assign]
-        [session] = host.host._sessions
+        [session] = host.host.connections
         session._begin(request)
         session.drop()
 

@@ -212,7 +212,7 @@ def test_a_client_that_leaves_a_flood_unread_cancels_it(start_pool: StartPool, l
     with host.peer() as peer:
         peer.send(json_frame(text_body("flood 1000000")))
         assert peer.receive()
-        eventually(lambda: host.call(lambda: any(s.paused for s in host.host._sessions)), "a paused session")
+        eventually(lambda: host.call(lambda: any(s.paused for s in host.host.connections)), "a paused session")
     with host.peer() as peer:
         assert peer.ask("hello")[0] == f"pid {before} "
 
@@ -221,7 +221,7 @@ def test_a_flood_is_bounded_and_complete(start_pool: StartPool, loop_name: str) 
     host = start_pool(loop=loop_name)
     with host.peer() as peer:
         peer.send(json_frame(text_body("flood 300")))
-        eventually(lambda: host.call(lambda: any(s.paused for s in host.host._sessions)), "a paused session")
+        eventually(lambda: host.call(lambda: any(s.paused for s in host.host.connections)), "a paused session")
         text, done = peer.answer()
         assert len(text) == 300 * 100_000 + len(text.split("x")[0])
         assert done["type"] == "done"
@@ -235,7 +235,7 @@ def test_an_answer_that_ends_where_its_reader_falls_behind(start_pool: StartPool
             peer.send(json_frame(text_body(f"burst {size}")))
             eventually(
                 lambda: host.call(
-                    lambda: any(s.paused for s in host.host._sessions) or not host.host.activity.outstanding
+                    lambda: any(s.paused for s in host.host.connections) or not host.host.activity.outstanding
                 )
             )
             text, done = peer.answer()
@@ -247,7 +247,7 @@ def test_a_worker_killed_while_its_reader_is_behind(start_pool: StartPool, loop_
     host = start_pool(loop=loop_name)
     with host.peer() as peer:
         peer.send(json_frame(text_body("flood 1000")))
-        eventually(lambda: host.call(lambda: any(s.paused for s in host.host._sessions)), "a paused session")
+        eventually(lambda: host.call(lambda: any(s.paused for s in host.host.connections)), "a paused session")
         kill(one_pid(host))
         text, error = peer.answer()
         assert len(text) > 100_000
@@ -368,7 +368,7 @@ def test_uploads_cut_short_leave_no_descriptor(start_pool: StartPool, loop_name:
     image = random_image(30, 20)
     with host.peer() as peer:
         ask_images(peer, {"a": image})
-    eventually(lambda: not host.call(lambda: host.host._sessions))
+    eventually(lambda: not host.call(lambda: host.host.connections))
     before = open_descriptors()
     for n in range(60):
         with host.peer() as peer:
@@ -378,7 +378,7 @@ def test_uploads_cut_short_leave_no_descriptor(start_pool: StartPool, loop_name:
             elif n % 3 == 1:
                 peer.send(descriptor("b", 6), b"\x09\x02")
                 assert (peer.receive() or {})["code"] == "invalid_request"
-    eventually(lambda: not host.call(lambda: host.host._sessions), "the end of all sessions")
+    eventually(lambda: not host.call(lambda: host.host.connections), "the end of all sessions")
     kept = host.call(lambda: len(host.host.runner._segments._free))
     assert open_descriptors() <= before + 2 * kept
     assert kept < 10

@@ -12,7 +12,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from warmwire.host.generation.owner import Activity
+from warmwire.host.accept import accept_until
+from warmwire.host.base import Activity, BaseHost
 from warmwire.host.hangup import HangupWatch
 from warmwire.models.interface import Capabilities
 from warmwire.transport.peer import peer_credentials
@@ -46,30 +47,16 @@ class Admin:
         self._state = encode_status(status, details)
         self._tell(self._state)
 
-    def publish_capabilities(self, label: str, capabilities: Capabilities) -> None:
-        """Say what the model can do."""
-        details = _details(label, capabilities)
-        self._capabilities = encode_status(Status.CAPABILITIES, details)
+    def present(self, host: BaseHost[Any]) -> None:
+        """Say what a loaded host can do, and tell of its activity from now on."""
+        self._capabilities = encode_status(Status.CAPABILITIES, _details(host.name, host.capabilities))
         self._tell(self._capabilities)
-
-    def watch(self, activity: Activity) -> None:
-        """Tell of `activity` from now on; call `changed` when it has."""
-        self._activity = activity
-
-    def changed(self) -> None:
-        """The activity has changed: say so, but not too often."""
-        self._announce_in(_ACTIVITY_PAUSE)
+        self._activity = host.activity
+        host.on_activity = self._changed
 
     async def serve(self, listening: socket.socket) -> None:
         """Accept subscribers until cancelled."""
-        loop = asyncio.get_running_loop()
-        with listening:
-            while True:
-                try:
-                    sock, _ = await loop.sock_accept(listening)
-                    await loop.connect_accepted_socket(lambda: _Subscriber(self), sock)
-                except OSError:
-                    await asyncio.sleep(0.1)
+        await accept_until(asyncio.Event(), {listening: self._adopt})
 
     def close(self) -> None:
         """End every subscription."""
@@ -93,6 +80,13 @@ class Admin:
     def leave(self, subscriber: _Subscriber) -> None:
         """A subscriber has gone."""
         self._subscribers.discard(subscriber)
+
+    async def _adopt(self, sock: socket.socket) -> None:
+        await asyncio.get_running_loop().connect_accepted_socket(lambda: _Subscriber(self), sock)
+
+    def _changed(self) -> None:
+        """The activity has changed: say so, but not too often."""
+        self._announce_in(_ACTIVITY_PAUSE)
 
     def _announce_in(self, seconds: float) -> None:
         if self._announced is None and self._subscribers:

@@ -17,8 +17,9 @@ from contextlib import ExitStack, asynccontextmanager
 
 from warmwire.errors import ListenError, UsageError
 from warmwire.host.admin import Admin
+from warmwire.host.base import DRAIN_TIMEOUT
 from warmwire.host.generation.runner import ThreadRunner
-from warmwire.host.generation.server import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT, Host
+from warmwire.host.generation.server import QUEUE_DEPTH, WRITE_TIMEOUT, Host
 from warmwire.models.interface import Handler, PageModel
 from warmwire.system.closing import Closing
 from warmwire.transport.conn import Conn
@@ -144,10 +145,8 @@ class Listener(Closing):
     async def _telling(self, host: Host) -> AsyncIterator[Admin]:
         """The admin socket beside ours, for `warmwire status` and its like. Without it, where it cannot be had."""
         admin = Admin(own_uids(), host.hangups)
-        admin.publish_capabilities(host.runner.name, host.runner.capabilities)
+        admin.present(host)
         admin.publish(Status.READY)
-        admin.watch(host.activity)
-        host.on_activity = admin.changed
         with ExitStack() as stack:
             try:
                 path = stack.enter_context(SocketPath(surface_addr(self.addr, Surface.ADMIN)))

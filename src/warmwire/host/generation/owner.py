@@ -8,32 +8,15 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-import msgspec
-
+from warmwire.host.base import Activity
 from warmwire.host.generation.runner import Runner
 from warmwire.host.hangup import HangupWatch
-
-
-class Activity(msgspec.Struct):
-    """What a host is doing: requests running or waiting, of how many at most; and counts since it started.
-
-    Up to `workers` of the outstanding requests run, the others wait.
-    """
-
-    workers: int
-    capacity: int
-    outstanding: int = 0
-    answered: int = 0
-    refused: int = 0
-    sent: int = 0
-    """Messages sent: about one for each delta."""
 
 
 class Owner(Protocol):
     """A host, as its connections see it."""
 
     runner: Runner
-    hangups: HangupWatch
     activity: Activity
     draining: bool
     partial: int
@@ -46,13 +29,17 @@ class Owner(Protocol):
     """Seconds that a client may leave its answer unread; 0: any number."""
 
     @property
+    def hangups(self) -> HangupWatch:
+        """Tells of clients that have gone."""
+
+    @property
     def request_timeout(self) -> float | None:
         """Seconds that a model gets for a request; None: any number."""
 
-    def accept(self, session: Any) -> bool:
+    def accept(self, connection: Any) -> bool:
         """Take in a new connection; False for another user's."""
 
-    def forget(self, session: Any) -> None:
+    def forget(self, connection: Any) -> None:
         """A connection has ended."""
 
     def admit(self) -> AbstractContextManager[None]:

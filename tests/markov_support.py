@@ -6,14 +6,17 @@ import asyncio
 import importlib.util
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tests.support import DATA, PATIENCE
-from warmwire.host.grall.server import GrallHost, GrallOptions
+from warmwire.host.grall.options import GrallOptions
+from warmwire.host.grall.server import GrallHost
+from warmwire.host.serving import serving
 from warmwire.markov import Chain, kernel, load
-from warmwire.transport.listen import SocketPath
+from warmwire.transport.listen import Access
 
 GRALL = DATA / "grall"
 EXPECTED: dict[str, Any] = json.loads((GRALL / "expected.json").read_text())
@@ -43,10 +46,11 @@ def chain(name: str = "rep_d8") -> Chain:
 
 
 class GrallHostThread:
-    """A grall host in a thread of this process."""
+    """A grall host in a thread of this process, with its admin socket, as `warmwire ipc` runs one."""
 
-    def __init__(self, model: Chain, path: str, **options: Any) -> None:
+    def __init__(self, model: Chain, path: str, *, drain_timeout: float = 0, **options: Any) -> None:
         self.path = path
+        self._drain_timeout = drain_timeout
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main(model, options)), daemon=True)
         self._thread.start()
@@ -55,15 +59,29 @@ class GrallHostThread:
     async def _main(self, model: Chain, options: dict[str, Any]) -> None:
         self._stop = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        with SocketPath(self.path) as claimed:
-            self.host = GrallHost(model, GrallOptions(**options))
-            listening = claimed.bind()
-            self._ready.set()
-            await self.host.serve(listening, self._stop)
+        self.host = GrallHost(lambda: model, GrallOptions(**options))
+        async with serving(self.host, self.path, self._stop, lambda _: self._ready.set(), {}, Access()):
+            await self.host.drain(self._drain_timeout)
+
+    def call(self, function: Callable[[], Any]) -> Any:
+        """Call something in the host's loop."""
+
+        async def run() -> Any:
+            return function()
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(PATIENCE)
+
+    def running(self) -> int:
+        """How many generations run."""
+        return int(self.call(lambda: self.host.activity.outstanding))
+
+    def begin_to_stop(self) -> None:
+        """Begin to drain."""
+        self._loop.call_soon_threadsafe(self._stop.set)
 
     def stop(self) -> None:
         """End it; may be called twice."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
+            self.begin_to_stop()
             self._thread.join(PATIENCE)
         assert not self._thread.is_alive()

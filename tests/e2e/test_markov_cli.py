@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import signal
 import socket
@@ -178,6 +179,32 @@ class TestHosts:
             assert process.wait(PATIENCE) == 0
         assert not os.path.exists(path)
         process.communicate()
+
+    def test_status_watch_and_log(self, path: str, tmp_path: Path) -> None:
+        process = self.ipc(path, "--log-dir", tmp_path)
+        with GrallClient(path) as client, client.generate("ab", delay=3_600_000) as stream:
+            assert next(stream)
+            said = warmwire("status", "--socket", path).stdout.decode()
+            assert "ready     yes: it takes requests" in said
+            assert "model     rep_d8.gril (cpu)" in said
+            assert "requests  1 running, 0 waiting" in said
+            watching = subprocess.Popen([*COMMAND, "watch", "--socket", path], stdout=subprocess.PIPE)
+            assert watching.stdout is not None
+            while b"1 running" not in (line := watching.stdout.readline()):
+                assert b"ready: it takes requests" in line
+            process.terminate()
+            assert process.wait(PATIENCE) == 0  # what never ends is not waited for
+            assert watching.wait(PATIENCE) == 0
+            watching.communicate()
+        process.communicate()
+        (log,) = tmp_path.glob("*.ndjson")
+        assert [json.loads(line)["msg"] for line in log.read_text().splitlines()] == [
+            "ready",
+            "connection_accepted",
+            "draining",
+            "request_cancelled",
+            "stopped",
+        ]
 
     def test_a_dead_socket_is_replaced(self, path: str) -> None:
         process = self.ipc(path)

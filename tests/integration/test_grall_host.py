@@ -312,8 +312,8 @@ class TestTurns:
         time.sleep(0.2)
         one.send(New(b"g", b"sha", 1_000_000, 0))
         assert len(text_of(one.until(End(b"g")), b"g")) == 1_000_000
-        [held] = [c for c in thread.host._connections if c._paused]
-        assert held._transport.get_write_buffer_size() < 1 << 18
+        [held] = [c for c in thread.host.connections if c.schedule.paused]
+        assert held.waiting() < 1 << 18
         stalled.send(End(b"0"), Ping())
         assert stalled.until(Pong())  # once it reads, all goes on
 
@@ -323,8 +323,8 @@ class TestTurns:
         stalled.send(*(New(b"%4096d" % i) for i in range(16)))
         one.send(New(b"g", b"sha", 100_000, 0))
         assert len(text_of(one.until(End(b"g")), b"g")) == 100_000
-        [held] = [c for c in thread.host._connections if c._paused]
-        assert held._transport.get_write_buffer_size() < 1 << 16
+        [held] = [c for c in thread.host.connections if c.schedule.paused]
+        assert held.waiting() < 1 << 16
         names: set[bytes] = set()
         while len(names) < 16:
             names.add(stalled.next().name)
@@ -337,7 +337,7 @@ class TestTurns:
         one.send(*(New(b"%d" % i, b"", 0, 1) for i in range(100)))
         one.close()
         deadline = time.monotonic() + PATIENCE
-        while thread.host._connections and time.monotonic() < deadline:
+        while thread.host.connections and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not caplog.records
 
@@ -354,10 +354,10 @@ class TestTurns:
         assert isinstance(half.next(), Gen)
         half.close()
         deadline = time.monotonic() + PATIENCE
-        while thread.host._connections and time.monotonic() < deadline:
+        while thread.host.connections and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert not thread.host._connections
-        assert not thread.host._queue
+        assert not thread.host.connections
+        assert not len(thread.host.ring)
 
 
 def test_stopping_unlinks_and_closes(host: Start, peer: Callable[[], Peer], path: str) -> None:

@@ -25,9 +25,6 @@ from warmwire.transport.peer import own_uids
 
 log = logging.getLogger("warmwire.host")
 
-DRAIN_TIMEOUT: Final = 10.0
-"""Seconds that requests under way get when the host is told to stop."""
-
 SHUTTING_DOWN: Final = "the host is shutting down"
 
 _LAST_WORDS: Final = 1.0

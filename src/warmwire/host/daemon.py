@@ -20,8 +20,9 @@ from typing import Any, cast
 
 from warmwire.errors import CancelledError, ListenError, UsageError
 from warmwire.host.activity_log import activity_log, record
-from warmwire.host.base import DRAIN_TIMEOUT, BaseHost
-from warmwire.host.generation.server import QUEUE_DEPTH, WRITE_TIMEOUT, Host
+from warmwire.host.base import BaseHost
+from warmwire.host.defaults import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT
+from warmwire.host.generation.server import Host
 from warmwire.host.notify import InheritedPath, inherited_paths, notify
 from warmwire.host.serving import serving, unless
 from warmwire.host.workers.pool import WorkerPool

@@ -17,9 +17,9 @@ from contextlib import ExitStack, asynccontextmanager
 
 from warmwire.errors import ListenError, UsageError
 from warmwire.host.admin import Admin
-from warmwire.host.base import DRAIN_TIMEOUT
+from warmwire.host.defaults import DRAIN_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT
 from warmwire.host.generation.runner import ThreadRunner
-from warmwire.host.generation.server import QUEUE_DEPTH, WRITE_TIMEOUT, Host
+from warmwire.host.generation.server import Host
 from warmwire.models.interface import Handler, PageModel
 from warmwire.system.closing import Closing
 from warmwire.transport.conn import Conn

@@ -21,18 +21,7 @@ from typing import Final
 import numpy as np
 
 from warmwire.errors import FrameTooLargeError, ProtocolError, WarmwireError
-
-MAX_NAME: Final = 4 << 10
-"""Longest name of a generation, bytes."""
-
-MAX_SEED: Final = 1 << 20
-"""Longest seed, bytes."""
-
-MAX_TOKEN: Final = 1 << 20
-"""Longest token or message a client accepts, bytes; the document lets tokens grow beyond four."""
-
-TOKEN: Final = 4
-"""Bytes of a token as we send it."""
+from warmwire.wire.grall_limits import MAX_NAME, MAX_SEED, MAX_TOKEN, TOKEN
 
 MAX_U32: Final = (1 << 32) - 1
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from warmwire.cli.console.numbers import finite
+from warmwire.host.defaults import DRAIN_TIMEOUT, PAGE_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT
 
 
 def serve(
@@ -34,7 +35,7 @@ def serve(
         typer.Option(
             min=0, max=100_000, help="Requests that may wait while all workers are busy; further ones are refused."
         ),
-    ] = 10,
+    ] = QUEUE_DEPTH,
     write_timeout: Annotated[
         float,
         typer.Option(
@@ -42,18 +43,18 @@ def serve(
             min=0,
             help="Drop a client that leaves its answer unread for this many seconds; 0 never does.",
         ),
-    ] = 60,
+    ] = WRITE_TIMEOUT,
     drain_timeout: Annotated[
         float,
         typer.Option(callback=finite, min=0, help="After SIGTERM, give running requests this many seconds to finish."),
-    ] = 10,
+    ] = DRAIN_TIMEOUT,
     request_timeout: Annotated[
         float | None,
         typer.Option(
             callback=finite,
             min=0,
             help="Stop a request after this many seconds and replace its worker; 0 never does.",
-            show_default="120 for a page, 0 for a chat",
+            show_default=f"{PAGE_TIMEOUT:g} for a page, 0 for a chat",
         ),
     ] = None,
     log_dir: Annotated[

@@ -25,7 +25,6 @@ from warmwire.errors import (
 )
 from warmwire.transport.dial import DIAL_WAIT, connect_async
 from warmwire.wire.grall import (
-    MAX_SEED,
     MAX_U32,
     Close,
     Command,
@@ -40,6 +39,7 @@ from warmwire.wire.grall import (
     Pong,
     encode_command,
 )
+from warmwire.wire.grall_limits import MAX_SEED
 
 MAX_BACKLOG: Final = 1 << 20
 """Bytes that may wait for a consumer before its generation is held."""

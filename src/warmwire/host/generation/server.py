@@ -10,31 +10,17 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from warmwire.errors import BackendUnavailableError, QueueFullError
 from warmwire.host.base import SHUTTING_DOWN, Activity, BaseHost
+from warmwire.host.defaults import MAX_PARTIAL, PAGE_TIMEOUT, QUEUE_DEPTH, READ_TIMEOUT, WRITE_TIMEOUT
 from warmwire.host.generation.connection import Connection
 from warmwire.host.generation.runner import Runner
 from warmwire.host.generation.session import Session, TaskSession
 from warmwire.models.interface import Capabilities
 from warmwire.transport.paths import Surface
 from warmwire.wire.generation.request import RequestReader
-
-QUEUE_DEPTH: Final = 10
-"""Requests that may wait beyond those that run."""
-
-WRITE_TIMEOUT: Final = 60.0
-"""Seconds a client may leave its answer unread."""
-
-PAGE_TIMEOUT: Final = 120.0
-"""Seconds that a page gets where nobody has said how many. A chat has no such bound."""
-
-READ_TIMEOUT: Final = 60.0
-"""Seconds from the first byte of a request to its last."""
-
-MAX_PARTIAL: Final = 1 << 30
-"""Bytes of all requests together that have arrived in part: room for eight of the largest."""
 
 
 class Host(BaseHost[Connection[Any]]):

@@ -49,12 +49,18 @@ def ipc(
     ] = DRAIN_TIMEOUT,
     log_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", envvar="WARMWIRE_LOG_DIR", help="Log activity there, without seeds or text."),
+        typer.Option(
+            metavar="DIR",
+            envvar="WARMWIRE_LOG_DIR",
+            help="Write a log of generations into this folder, without seeds or text.",
+        ),
     ] = None,
     allow_uid: Annotated[
-        list[int] | None, typer.Option(metavar="UID", min=0, help="Another user who may connect; may be repeated.")
+        list[int] | None, typer.Option(metavar="UID", min=0, help="Let this user connect as well; may be repeated.")
     ] = None,
-    group: Annotated[str | None, typer.Option(metavar="NAME", help="A group whose members may connect.")] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Let the members of this group connect as well.")
+    ] = None,
 ) -> None:
     """Serve a Markov model on the socket protocol of grall, until SIGTERM or Ctrl-C.
 

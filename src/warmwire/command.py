@@ -10,8 +10,8 @@ import signal
 import sys
 from types import FrameType
 
-_HOSTS = {"serve", "ipc", "bridge"}
-"""Verbs that run until a signal ends them; each takes the signals over once it has something to put in order."""
+_HOSTS = {"serve", "ipc", "bridge", "watch-folder"}
+"""Verbs that run until a signal ends them; a host takes the signals over once it has something to put in order."""
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final
 
+from warmwire.errors import UsageError
 from warmwire.models.registry import check_model, page_model
 from warmwire.system.cpus import cores, free_memory
 
@@ -23,6 +24,18 @@ _WORKER_BYTES: Final = 700 << 20
 """Memory that a worker of the page reader takes on a dense page (docs/performance.md)."""
 _MOST_THREADS: Final = 4
 """Threads of one worker: more do not help one page."""
+
+
+def page_reader(model: str, quality: str | None, socket: str | os.PathLike[str] | None) -> str:
+    """What reads scanned pages, in one word: a socket, or a model with how careful it is to be.
+
+    Raises UsageError for what cannot be meant together.
+    """
+    if socket is not None and model != "pages":
+        raise UsageError("--socket reads with the host's model and --model with another; give one of them")
+    if quality is not None and (socket is not None or model != "pages"):
+        raise UsageError("--quality is for reading with pages here; a host has it from serve 'pages?quality=X'")
+    return os.fspath(socket) if socket is not None else model if quality is None else f"{model}?quality={quality}"
 
 
 class Engines:

@@ -31,6 +31,7 @@ from warmwire.cli.verbs.serve import serve
 from warmwire.cli.verbs.status import status
 from warmwire.cli.verbs.train import train
 from warmwire.cli.verbs.watch import watch
+from warmwire.cli.verbs.watch_folder import watch_folder
 from warmwire.cli.verbs.yaml import yaml
 
 app = typer.Typer(
@@ -40,14 +41,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_NEED_WORDS = (ocr, serve, ask, rerank, train, run, inspect, yaml, merge, ipc)
+_NEED_WORDS = (ocr, watch_folder, serve, ask, rerank, train, run, inspect, yaml, merge, ipc)
 """Verbs that can do nothing with no argument: alone they show their help."""
 
 for _verb in (
-    ocr, serve, ask, chat, embed, rerank, status, watch, bridge, train, run, inspect, yaml, merge, ipc, models, doctor,
-    help,
+    ocr, watch_folder, serve, ask, chat, embed, rerank, status, watch, bridge, train, run, inspect, yaml, merge, ipc,
+    models, doctor, help,
 ):  # fmt: skip
-    app.command(epilog=epilog(_verb.__name__), no_args_is_help=_verb in _NEED_WORDS)(_verb)
+    app.command(epilog=epilog(_verb.__name__.replace("_", "-")), no_args_is_help=_verb in _NEED_WORDS)(_verb)
 
 
 def _version(wanted: bool) -> None:

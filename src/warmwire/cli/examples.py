@@ -12,6 +12,10 @@ EXAMPLES: Final = {
         "warmwire ocr scan.pdf -o found.pdf        # the scan, made searchable",
         "warmwire ocr scan.pdf --dry-run           # how each page would be read",
     ),
+    "watch-folder": (
+        "warmwire watch-folder ~/scans ~/texts     # what is dropped there is read",
+        "warmwire watch-folder in out -f md,pdf --done read",
+    ),
     "serve": (
         "warmwire serve pages --workers 2          # the page reader",
         "warmwire serve gemma-3-4b-it-Q4_K_M.gguf  # a GGUF model on llama.cpp",

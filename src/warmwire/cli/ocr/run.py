@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import logging
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -85,56 +86,76 @@ class Job:
 
         Where there are several, all are opened once before: what is wrong with one is better known now than in hours.
         """
-        well = dict.fromkeys(range(len(inputs)), False)
-        files = self._checked(inputs)
-        opened: deque[tuple[int, Task]] = deque()
-        with self._news, contextlib.ExitStack() as sources:
+        well = dict.fromkeys(inputs, False)
+        coming = itertools.chain.from_iterable(
+            [None, one] if is_pipe(one.path) else [one] for one in self._checked(inputs)
+        )
+        self.read_stream(coming, well.__setitem__, alone=len(inputs) == 1)
+        results = [well[one] for one in inputs]
+        self._news.end(results.count(False))
+        return results
+
+    def read_stream(
+        self, inputs: Iterable[Input | None], done: Callable[[Input, bool], object], *, alone: bool = False
+    ) -> None:
+        """Read files as they come and write their results; `done` hears of each whether it went well.
+
+        None among the inputs says that the next may take its time: those before it are written first.
+        """
+        opened: deque[tuple[Input, Task]] = deque()
+        with self._news:
 
             def tasks() -> Iterator[Task | None]:
-                for place, one in files:
-                    if is_pipe(one.path):
+                for one in inputs:
+                    if one is None:
                         yield None
+                        continue
                     source, numbers = self._open(one)
                     if source is None:
+                        done(one, False)
                         continue
-                    sources.callback(source.close)
-                    if len(inputs) == 1:
+                    if alone:
                         self._news.begin(1, len(numbers))
                     self._news.file(source.name, len(numbers))
                     on_page = functools.partial(self._news.page, source.name, len(numbers))
                     task = Task(source, numbers, on_page, str(one.place))
                     self._names.add(task.name)
-                    opened.append((place, task))
+                    opened.append((one, task))
                     yield task
 
             try:
                 with contextlib.closing(self._reader.read_all(tasks())) as readings:
                     for reading in readings:
-                        place, task = opened.popleft()
-                        with self._survived(task.source.name):
-                            well[place] = self._write(inputs[place], reading, task)
-                        task.source.close()
+                        one, task = opened.popleft()
+                        with contextlib.closing(task.source):
+                            done(one, self._write(one, reading, task))
             except (KeyboardInterrupt, SystemExit):
                 self._news.close()
-                self._print_rest(inputs, opened)
+                self._print_rest(opened)
                 raise
-        self._news.end(list(well.values()).count(False))
-        return list(well.values())
+            finally:
+                for _, task in opened:
+                    task.source.close()
 
     def _write(self, one: Input, reading: Reading, task: Task) -> bool:
+        with self._survived(task.source.name):
+            return self._put(one, reading, task)
+        return False
+
+    def _put(self, one: Input, reading: Reading, task: Task) -> bool:
         for path in self._targets.write(one, settled(reading), task.source, force=self._force):
             self._news.wrote(reading.name, path)
         if self._journal is not None and not reading.troubled:
             self._journal.finish(task.name)
         return self._report(reading)
 
-    def _print_rest(self, inputs: Sequence[Input], opened: Iterable[tuple[int, Task]]) -> None:
+    def _print_rest(self, opened: Iterable[tuple[Input, Task]]) -> None:
         """Print what was read when the run was interrupted; files are for whole results, and a journal has the rest."""
         if not self._targets.to_stdout:
             return
-        places = {id(task): place for place, task in opened}
+        inputs = {id(task): one for one, task in opened}
         for task, reading in self._reader.rest():
-            self._targets.write(inputs[places[id(task)]], reading, task.source, force=self._force)
+            self._targets.write(inputs[id(task)], reading, task.source, force=self._force)
             count = f"{len(reading.pages)} of {len(task.numbers)}"
             self._news.say(f"{reading.name}: {count} pages had been read and are printed")
 
@@ -157,24 +178,24 @@ class Job:
         print_out(f"{text}\n".encode(errors="replace"))
         return all(record.status is Status.OK for record in records)
 
-    def _checked(self, inputs: Sequence[Input]) -> list[tuple[int, Input]]:
-        """The files that can be opened and have pages that are asked for, with their places; of others it is said.
+    def _checked(self, inputs: Sequence[Input]) -> Sequence[Input]:
+        """The files that can be opened and have pages that are asked for; of others it is said why not.
 
         A single file is not opened twice for that, and what is read once only, not before its turn.
         """
         if len(inputs) < 2:
-            return list(enumerate(inputs))
+            return inputs
         files, pages, known = [], 0, True
-        for place, one in enumerate(inputs):
+        for one in inputs:
             if is_pipe(one.path):
                 known = False
-                files.append((place, one))
+                files.append(one)
                 continue
             source, numbers = self._open(one)
             if source is not None:
                 source.close()
                 pages += len(numbers)
-                files.append((place, one))
+                files.append(one)
         self._news.begin(len(inputs), pages if known else None)
         return files
 

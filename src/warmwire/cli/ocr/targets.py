@@ -61,6 +61,7 @@ class Targets:
         self._images = images
         self._between = b""
         self._paths: dict[Input, Path | None] = dict.fromkeys(inputs)
+        self._out = Path()
         self.to_stdout = output == STDOUT
         self.journal: Path | None = None
         """Where a journal of the run belongs, None where its results are kept in no file."""
@@ -90,9 +91,9 @@ class Targets:
                 raise UsageError(f"{output} is a file; the results of several files need a directory")
             if not out.exists() and not output.endswith(os.sep) and out.suffix.lower() in SUFFIX.values():
                 raise UsageError(f"{output} is one file's name, but there are several to write; give -o {out.stem}/")
-            suffix = SUFFIX[self.forms[0]]
+            self._out = out
             for one in inputs:
-                self._paths[one] = out / one.place.with_name(one.place.name + suffix)
+                self.add(one)
             self.journal = journal_path(out, is_folder=True)
         else:
             self._paths = dict.fromkeys(inputs, out)
@@ -106,6 +107,20 @@ class Targets:
     def _path(self, path: Path, form: Format) -> Path:
         """One result's path: what was asked for, with the suffix of its format where there are several."""
         return path if len(self.forms) == 1 else _with_suffix(path, SUFFIX[form])
+
+    def add(self, one: Input) -> None:
+        """Find a place for one more result in the folder of results."""
+        self._paths[one] = self._out / one.place.with_name(one.place.name + SUFFIX[self.forms[0]])
+
+    def remove(self, one: Input) -> None:
+        """Its result is written, or will not be."""
+        self._paths.pop(one, None)
+
+    def is_free(self, one: Input) -> bool:
+        """Whether nothing is, or will be, where the results of an input would go in the folder of results."""
+        taken = {other.place for other in self._paths}
+        paths = [self._out / one.place.with_name(one.place.name + SUFFIX[form]) for form in self.forms]
+        return one.place not in taken and not any(path.exists() for path in paths)
 
     def exist(self, one: Input) -> bool:
         """Whether all results of a file are there already."""

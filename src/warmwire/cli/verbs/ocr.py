@@ -146,7 +146,7 @@ def ocr(
     from warmwire.documents.reading.journal import Journal
     from warmwire.documents.reading.reader import Options, Reader
     from warmwire.documents.reading.selection import select_pages
-    from warmwire.engines import Engines
+    from warmwire.engines import Engines, page_reader
     from warmwire.errors import UsageError
 
     require_parts()
@@ -159,15 +159,11 @@ def ocr(
     inputs, problems = gather(files, exclude=exclude or (), apart=apart, once=output != _STDOUT)
     many = len(inputs) > 1 or len(files) > 1 or os.path.isdir(files[0])
     targets = Targets(inputs, output, formats_wanted(format, output, several=many), images, many=many)
-    if socket is not None and model != "pages":
-        raise UsageError("--socket reads with the host's model and --model with another; give one of them")
-    if quality is not None and (socket is not None or model != "pages"):
-        raise UsageError("--quality is for reading with pages here; a host has it from serve 'pages?quality=X'")
-    asked = str(socket) if socket is not None else model if quality is None else f"{model}?quality={quality}"
+    asked = page_reader(model, quality, socket)
     journal = None
     if targets.journal is not None and not dry_run:
         journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)
-    engines = Engines(socket, model if quality is None else f"{model}?quality={quality}", jobs, page_timeout)
+    engines = Engines(socket, model if socket else asked, jobs, page_timeout)
     options = Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
     news = News(Style.NONE if quiet else progress, wordy=verbose)
 

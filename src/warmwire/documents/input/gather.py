@@ -42,6 +42,10 @@ class Input:
         """A single input."""
         return cls(path, PurePath(_name(path)).with_suffix(""))
 
+    def at(self, place: PurePath) -> Input:
+        """The same document with its result elsewhere."""
+        return Input(self.path, place)
+
 
 def gather(
     words: Sequence[str], *, exclude: Sequence[str] = (), apart: Sequence[Path] = (), once: bool = False

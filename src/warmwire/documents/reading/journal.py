@@ -11,7 +11,6 @@ a run has ended, no other uses it, and nothing in it waits for a mark: a run ove
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import threading
@@ -32,13 +31,12 @@ from warmwire.errors import (
     WarmwireError,
 )
 from warmwire.media.images import Image
+from warmwire.system.records import append, pack, unpack
 
 if TYPE_CHECKING:
     from warmwire.client import Recognition
 
 _NAME: Final = "warmwire-journal"
-_SUM: Final = 16
-"""Letters of a line's checksum."""
 
 _PASSING: Final = (CancelledError, DialError, QueueFullError, StreamLostError)
 """Failures that are not the page's: it is asked again in the next run."""
@@ -71,13 +69,15 @@ def journal_path(output: Path, *, is_folder: bool) -> Path:
 class Journal:
     """The journal at `path`; `asked` says who answers and how: other answers are not this run's.
 
-    With `retry`, pages that were not read as a whole are forgotten. It may be used from several threads.
+    With `retry`, pages that were not read as a whole are forgotten. With `brief`, all pages are whenever no document
+    waits: for runs that do not end. It may be used from several threads.
     """
 
-    def __init__(self, path: Path, asked: str, *, retry: bool = False) -> None:
+    def __init__(self, path: Path, asked: str, *, retry: bool = False, brief: bool = False) -> None:
         self.path = path
         self._asked = asked.encode(errors="surrogateescape")
         self._retry = retry
+        self._brief = brief
         self._file: int | None = None
         self._torn = False
         self._places: dict[str, tuple[int, int]] = {}
@@ -116,6 +116,14 @@ class Journal:
         with self._turn:
             if document in self._open:
                 self._append(_Entry(document, done=True))
+                if self._brief and not self._open and self._file is not None:
+                    self._forget(self._file)
+
+    def _forget(self, file: int) -> None:
+        if _locked(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            os.ftruncate(file, 0)
+            self._places.clear()
+            _locked(file, fcntl.LOCK_SH)
 
     def close(self, *, complete: bool) -> None:
         """End the run, `complete` if all its documents were come to. The file goes if it has nothing for another."""
@@ -173,17 +181,15 @@ class Journal:
             data = msgspec.json.encode(entry)
         except (TypeError, ValueError, OverflowError, RecursionError):
             return  # a model of the caller's own may report what no JSON can hold; its page is read again
-        line = blake2b(data, digest_size=_SUM // 2).hexdigest().encode() + b" " + data + b"\n"
+        line = pack(data)
         if self._file is None:
             self._attach()
         assert self._file is not None
         written = b"\n" + line if self._torn else line
         try:
             self._torn = True
-            if os.write(self._file, written) < len(written):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            append(self._file, written)
             self._torn = False
-            os.fsync(self._file)
         except OSError as error:
             raise self._fault(error) from None
         self._learn(os.lseek(self._file, 0, os.SEEK_CUR) - len(line), line)
@@ -239,8 +245,8 @@ class Replay:
 
 def _decode(line: bytes) -> _Entry | None:
     """The entry of a line, None for one that is torn or damaged."""
-    mark, data = line[:_SUM], line[_SUM + 1 : -1]
-    if not line.endswith(b"\n") or blake2b(data, digest_size=_SUM // 2).hexdigest().encode() != mark:
+    data = unpack(line)
+    if data is None:
         return None
     try:
         return msgspec.json.decode(data, type=_Entry)

@@ -41,10 +41,6 @@ bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/transfer.py
 	$(BIN)/python benchmarks/host.py
 
-# The layout and table packages ask for opencv-python, which needs libGL; the headless build has the same
-# module under the same name and needs nothing, so it is put in place last.
-HEADLESS := $(BIN)/python -m pip install -q --force-reinstall --no-deps opencv-python-headless
-
 $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)
 	mkdir -p $(STAMPS)
@@ -52,12 +48,10 @@ $(STAMPS)/venv:
 
 $(STAMPS)/pages: $(STAMPS)/venv pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[pages]'
-	$(HEADLESS)
 	touch $@
 
 $(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[all,dev]'
-	$(HEADLESS)
 	touch $@ $(STAMPS)/pages
 
 clean:

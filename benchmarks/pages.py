@@ -37,7 +37,7 @@ from benchmarks.corpus import ROOT, SETS, SHARED, Set
 CORES: Final = 2
 DPI: Final = 200
 LANGUAGES: Final = {"en": "eng", "fr": "fra", "de": "deu", "es": "spa", "zh": "chi_sim", "ja": "jpn"}
-PARTS: Final = {"turn": "orientation", "detect": "detection", "regions": "layout", "cells": "tables"}
+PARTS: Final = {"turn": "orientation", "detect": "detection"}
 
 
 @dataclass(slots=True)

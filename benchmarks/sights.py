@@ -14,9 +14,8 @@ from typing import Any
 
 import msgspec
 
-from warmwire.layout.page import Box, Cell, Element, Kind, Line, Region, RegionKind, Table
+from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
-from warmwire.layout.tables.found import Found
 from warmwire.media.images import Image
 from warmwire.models.pages.geometry import Frame
 from warmwire.models.pages.reader import PageReader, Sight
@@ -52,14 +51,12 @@ class SightReader(PageReader):
 
 
 def save_sight(sight: Sight, path: Path) -> None:
-    """Write a sight as JSON; tables name their lines by place."""
-    places = {id(line): place for place, line in enumerate(sight.lines)}
+    """Write a sight as JSON."""
     value = {
         "frame": asdict(sight.frame),
         "lines": [asdict(line) for line in sight.lines],
-        "regions": [asdict(region) for region in sight.regions],
+        "figures": [asdict(figure) for figure in sight.figures],
         "rules": [asdict(rule) for rule in sight.rules],
-        "tables": [{"element": asdict(t.element), "used": [places[id(x)] for x in t.used]} for t in sight.tables],
         "unread": sight.unread,
     }
     part = path.with_suffix(".part")
@@ -70,13 +67,11 @@ def save_sight(sight: Sight, path: Path) -> None:
 def load_sight(path: Path) -> Sight:
     """Read what `save_sight` wrote; what it did not know of yet has its default."""
     value = msgspec.json.decode(path.read_bytes())
-    lines = [_line(line) for line in value["lines"]]
     return Sight(
         Frame(**value["frame"]),
-        lines,
-        [Region(RegionKind(r["kind"]), Box(**r["box"]), r["score"]) for r in value["regions"]],
+        [_line(line) for line in value["lines"]],
+        [Box(**figure) for figure in value["figures"]],
         [Box(**rule) for rule in value["rules"]],
-        [Found(_element(t["element"]), [lines[place] for place in t["used"]]) for t in value["tables"]],
         value["unread"],
     )
 
@@ -87,11 +82,3 @@ def _line(value: dict[str, Any]) -> Line:
         places = {key: tuple(run[key]) for key in ("corner", "along", "across")}
         run = Run(**{**run, **places, "spans": tuple(tuple(span) for span in run["spans"])})
     return Line(**{**value, "box": Box(**value["box"]), "run": run})
-
-
-def _element(value: dict[str, Any]) -> Element:
-    table = value["table"]
-    if table is not None:
-        table = Table(table["rows"], table["columns"], [Cell(**cell) for cell in table["cells"]])
-    box = Box(**value["box"]) if value["box"] else None
-    return Element(**{**value, "kind": Kind(value["kind"]), "box": box, "table": table})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -33,8 +32,7 @@ def as_installed() -> list[str]:
 @pytest.mark.parametrize("extra", ["bridge", "llama", "pages"])
 def test_an_extra_is_what_the_project_says(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "requires", lambda name: as_installed())
-    skipped = {"rapid-table"} if sys.version_info >= (3, 13) else set()
-    assert set(required(extra)) == names(PROJECT["optional-dependencies"][extra]) - skipped
+    assert set(required(extra)) == names(PROJECT["optional-dependencies"][extra])
     assert required(extra)
 
 

@@ -9,13 +9,9 @@ pytest.importorskip("cv2")
 pytest.importorskip("onnxruntime")
 
 from warmwire.errors import BackendUnavailableError
-from warmwire.layout.page import Box
-from warmwire.models.pages.cells import cells_of
 from warmwire.models.pages.detector import lines_in
 from warmwire.models.pages.recogniser import picture_of
-from warmwire.models.pages.regions import STRIDES, apart, boxes_of
 from warmwire.models.pages.session import model_path, planes
-from warmwire.models.pages.tables import ModelCell
 
 
 def test_planes_are_channels_less_their_mean_over_their_spread() -> None:
@@ -69,30 +65,3 @@ def test_corners_run_clockwise_from_the_top_left() -> None:
     assert quad[0, 0] < quad[1, 0]
     assert quad[0, 1] < quad[1, 1] < quad[2, 1]
     assert quad[3, 0] < quad[2, 0]
-
-
-def test_grids_give_boxes_about_their_cells() -> None:
-    steps = np.full((100 * 76, 32), -20.0, np.float32)
-    steps[:, [2, 8 + 1, 16 + 3, 24 + 4]] = 20  # 2 steps to the left, 1 up, 3 to the right, 4 down
-    boxes = boxes_of(steps, STRIDES[0])
-    assert boxes[0].tolist() == pytest.approx([-12, -4, 28, 36])
-    assert boxes[77].tolist() == pytest.approx([-4, 4, 36, 44])
-
-
-def test_of_boxes_that_overlap_the_most_probable_counts() -> None:
-    boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [20, 0, 30, 10], [0, 0, 10, 10]], np.float32)
-    assert apart(boxes, np.array([0.5, 0.9, 0.6, 0.3], np.float32)) == [1, 2]
-    assert apart(boxes, np.zeros(4, np.float32)) == []
-
-
-def test_tags_lay_out_cells() -> None:
-    corners = np.tile(np.array([1, 2, 5, 2, 5, 4, 1, 4], np.float32), (20, 1))
-    tags = ["<thead>", "<tr>", "<td", ' colspan="2"', ' rowspan="2"', ">", "</td>", "<td></td>", "</tr>"]
-    tags += ["<tr>", "<td></td>", "</tr>", "</thead>"]
-    box = Box(1, 2, 5, 4)
-    assert cells_of(tags, corners) == [
-        ModelCell(0, 0, 2, 2, box),
-        ModelCell(0, 2, 1, 1, box),
-        ModelCell(1, 2, 1, 1, box),
-    ]
-    assert cells_of(["<td"], corners) == [ModelCell(0, 0, 1, 1, box)]

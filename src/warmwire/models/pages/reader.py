@@ -1,6 +1,6 @@
 """The page reader: one page's pixels to DocTags.
 
-Find the turn, then the lines, then the skew they share; rules and regions are looked for on the straight page.
+Find the turn, then the lines, then the skew they share; rules and pictures are looked for on the straight page.
 Lines are read from the page as it came, so that no letter is resampled twice. Every step is one call of a model,
 and between two steps the reader looks whether it is still wanted.
 
@@ -23,13 +23,13 @@ from warmwire.layout.looks import looks_of
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.runs import report_runs
 from warmwire.layout.structure import structure
-from warmwire.layout.tables.found import Found
 from warmwire.media.images import Image
 from warmwire.models.effort import Quality
 from warmwire.models.interface import Report
 from warmwire.models.pages.bleed import without_back
 from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
+from warmwire.models.pages.figures import find_figures
 from warmwire.models.pages.geometry import (
     Frame,
     are_standing,
@@ -43,8 +43,7 @@ from warmwire.models.pages.geometry import (
 )
 from warmwire.models.pages.lines import dash_lines, loose, read_lines, unmarked, with_boxes, with_marks
 from warmwire.models.pages.remains import rest_of
-from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn
-from warmwire.models.pages.tables import model_tables
+from warmwire.models.pages.strokes import find_marks, find_rules, ink_of
 from warmwire.models.pages.tiles import find_lines
 from warmwire.system.cpus import cores
 
@@ -72,7 +71,6 @@ class PageReader:
         page[190:200, 40:260] = 0
         self._engines.turn(page)
         self._engines.detect(page)
-        self._engines.regions(page)
         self._engines.recognise([page[180:210]])
 
     def generate(
@@ -120,15 +118,13 @@ class PageReader:
         quads = level_short(quads, frame.skew)
         straight = straight_image(page, frame.skew)
         boxes = straight_boxes(quads, frame)
-        regions = self._engines.regions(straight)
         ink = ink_of(straight, _size(boxes))
         rules = find_rules(ink, _size(boxes))
         if cancelled.is_set():
             return None
         quads, boxes = split_at_gutters(*split_at_rules(quads, boxes, rules, ink), ink)
-        drawn = [r for r in regions if r.kind is not RegionKind.FIGURE or is_drawn(ink, r.box, [*boxes, *rules])]
-        pictures = [region.box for region in drawn if region.kind is RegionKind.FIGURE]
-        rest = rest_of(ink, straight, boxes, [*rules, *pictures], _size(boxes))
+        figures = find_figures(ink, boxes, rules, _size(boxes))
+        rest = rest_of(ink, straight, boxes, [*rules, *figures], _size(boxes))
         text = read_lines(
             cut_out(page, quads, boxes, frame.skew),
             self._engines.recognise,
@@ -139,8 +135,7 @@ class PageReader:
         known = with_boxes(text.lines)
         marks = find_marks(ink, [loose(line) for line in known])
         lines = [*with_marks(known, marks), *unmarked([*text.rest, *dash_lines(known, rest.dashes)], marks)]
-        tables = model_tables(straight, lines, drawn, rules, _size(boxes), self._engines.cells)
-        return Sight(frame, lines, drawn, rules, tables, text.unread, dict(self._engines.readers))
+        return Sight(frame, lines, figures, rules, text.unread, dict(self._engines.readers))
 
     def _upright(self, image: Pixels) -> tuple[int, Pixels, Quads]:
         """The page's turn, the page turned back, and its lines.
@@ -182,9 +177,8 @@ class Sight:
 
     frame: Frame
     lines: list[Line]
-    regions: list[Region]
+    figures: list[Box]
     rules: list[Box]
-    tables: list[Found]
     unread: int
     readers: dict[str, int] = field(default_factory=dict)
 
@@ -212,9 +206,8 @@ def elements_of(sight: Sight, skipped: list[str] | None = None) -> Iterator[list
         sight.lines,
         frame.width,
         frame.height,
-        regions=sight.regions,
+        regions=[Region(RegionKind.FIGURE, box) for box in sight.figures],
         rules=sight.rules,
-        tables=sight.tables,
         skipped=skipped,
     )
     for element in elements:

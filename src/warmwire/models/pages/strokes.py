@@ -17,9 +17,6 @@ MAX_RULES = 2000
 Ink = NDArray[np.uint8]
 """Where a page is darker than its neighbourhood: shape (height, width), 255 for ink and 0 for paper."""
 
-MIN_DRAWING = 0.006
-"""Least share of a picture's area that is ink, text not counted."""
-
 
 def ink_of(image: NDArray[np.uint8], size: float) -> Ink:
     """The ink of a page, shape (height, width, 3); `size` is the body size in pixels."""
@@ -74,17 +71,6 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
         if along >= 1.2 * length and across <= thick + 0.01 * along:
             found.append(Box(float(left), float(top), float(left + width), float(top + height)))
     return sorted(found, key=lambda box: -max(box.width, box.height))
-
-
-def is_drawn(ink: Ink, box: Box, known: Sequence[Box]) -> bool:
-    """Whether there is anything in `box` besides what is `known`, lines and rules: a layout model takes a loose table
-    for a picture."""
-    left, top, right, bottom = (max(0, round(side)) for side in (box.left, box.top, box.right, box.bottom))
-    part = ink[top:bottom, left:right].copy()
-    for other in known:
-        rows = slice(max(0, round(other.top) - top - 2), max(0, round(other.bottom) - top + 2))
-        part[rows, max(0, round(other.left) - left - 2) : max(0, round(other.right) - left + 2)] = 0
-    return part.size > 0 and int(np.count_nonzero(part)) >= MIN_DRAWING * part.size
 
 
 @dataclass(frozen=True, slots=True)

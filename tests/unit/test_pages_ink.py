@@ -14,7 +14,7 @@ from warmwire.models.pages.cuts import crop, split_at_rules  # noqa: E402
 from warmwire.models.pages.ink import Ink, measure  # noqa: E402
 from warmwire.models.pages.lines import bold_from, with_boxes  # noqa: E402
 from warmwire.models.pages.stature import sizes_of  # noqa: E402
-from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, is_drawn, mark_of  # noqa: E402
+from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, mark_of  # noqa: E402
 
 PLACES = np.linspace(0.1, 0.4, 7).tolist()
 """Roughly where the letters of a word are that fills the first half of a picture."""
@@ -44,16 +44,6 @@ def test_grain_is_neither_rule_nor_drawing() -> None:
     page = (230 + grain).repeat(3, axis=2).clip(0, 255).astype(np.uint8)
     ink = ink_of(page, 30)
     assert find_rules(ink, 30) == []
-    assert not is_drawn(ink, Box(0, 0, 600, 400), [])
-
-
-def test_a_drawing_is_what_is_left_without_text() -> None:
-    page = _page()
-    _text(page, "only text here", 60, 100)
-    box, text = Box(40, 60, 560, 360), Box(55, 70, 330, 115)
-    assert not is_drawn(ink_of(page, 30), box, [text])
-    cv2.circle(page, (300, 250), 60, (0, 0, 0), 3)
-    assert is_drawn(ink_of(page, 30), box, [text])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts
 from warmwire.layout.blocks.markers import find_markers, markers_of
+from warmwire.layout.blocks.paragraphs import paragraphs
 from warmwire.layout.page import Box, Kind, Line, Region, RegionKind
 from warmwire.layout.structure import structure
 
@@ -350,3 +351,13 @@ def test_a_numbered_heading_above_a_list_that_begins_again_is_a_heading() -> Non
     found = structure(page, WIDTH, HEIGHT)
     assert texts(found, Kind.HEADING) == ["2. How it was done", "3. What came of it"]
     assert len(texts(found, Kind.LIST_ITEM)) == 2
+
+
+def test_the_name_of_a_caption_set_apart_from_its_words_is_one_with_them() -> None:
+    label = line(50, 100, "Table 12.", bold=True)
+    words = [
+        line(label.box.right + 1.4 * SIZE, 100, "Lamps of the harbour by the year in which"),
+        *lines(50, 113, PROSE),
+    ]
+    found = paragraphs([label, *words], SIZE)
+    assert [part.lines[0].text[:20] for part in found] == ["Table 12. Lamps of t"]

@@ -45,6 +45,13 @@ NUMBERED: Final = re.compile(
 BULLETED: Final = re.compile(rf"([{_DASHES}{_BULLETS}{_UNKNOWN}])(?:\s+|$)")
 """The printed bullet of an item that is known to have one, at the start of its text."""
 
+CAPTION = re.compile(
+    r"(?:figure|fig\.|table|tab\.|chart|plate|scheme|map|abbildung|abb\.|tabelle|tableau|tabla|cuadro|figura|tabela"
+    r"|quadro|tabella|afbeelding|tabel|kuva|图|表|圖|図)\s*[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\s*(?:[.:–—|-]|\s|$)",
+    re.IGNORECASE,
+)
+"""How the name of a figure or a table opens its caption."""
+
 _SPOKEN = re.compile(r"[.!?…»”\"]\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
@@ -106,6 +113,12 @@ def markers_of(text: str) -> list[Marker]:
 def opens_item(text: str) -> bool:
     """Whether `text` opens with a sign that opens nothing but items: a box to tick, or a bullet."""
     return bool(_BOX.match(text) or re.match(r"[•●○‣■◆➢]\s*\S", text))
+
+
+def opens_caption(text: str) -> bool:
+    """Whether a line opens with a figure's or a table's word and its number, set off as a name is."""
+    match = CAPTION.match(text)
+    return match is not None and (re.search(r"[.:–—|]\s*$", match[0]) is not None or match.end() >= len(text.rstrip()))
 
 
 def _readings(count: str) -> list[tuple[Style, int]]:

@@ -5,27 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from warmwire.layout.blocks.markers import CAPTION
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.page import Box
 
-_CAPTION = re.compile(
-    r"(?:figure|fig\.|table|tab\.|chart|plate|scheme|map|abbildung|abb\.|tabelle|tableau|tabla|cuadro|figura|tabela"
-    r"|quadro|tabella|afbeelding|tabel|kuva|图|表|圖|図)\s*[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\s*(?:[.:–—|-]|\s|$)",
-    re.IGNORECASE,
-)
 _NOTE = re.compile(r"(?:[¹²³⁴-⁹⁰]+|[*†‡§]{1,3}|\(?\d{1,2}\)?)\s*(?=[^\W\d_\s]|[“\"'‘«(])")
-
-
-def opens_caption(text: str) -> bool:
-    """Whether a line opens with a figure's or a table's word and its number, set off as a name is."""
-    match = _CAPTION.match(text)
-    return match is not None and (re.search(r"[.:–—|]\s*$", match[0]) is not None or match.end() >= len(text.rstrip()))
 
 
 def is_caption(paragraph: Paragraph, figures: Sequence[Box], size: float) -> bool:
     """Whether a paragraph names a figure or table: it opens with its word and number, near one or set as a label."""
     text = paragraph.lines[0].text
-    match = _CAPTION.match(text)
+    match = CAPTION.match(text)
     if match is None or len(paragraph.lines) > 8:
         return False
     box = paragraph.box

@@ -15,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 
 from warmwire.layout.blocks.indexes import index_openings
-from warmwire.layout.blocks.markers import Marker, find_markers, markers_of, opens_item
+from warmwire.layout.blocks.markers import Marker, find_markers, markers_of, opens_caption, opens_item
 from warmwire.layout.measures import DEEP, INDENT, ROUGHEST, Column, is_capital
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_label, is_value, join_runs, rows_of, size_of, without_leader
@@ -41,6 +41,8 @@ TICK = 20
 """Letters of a text that is a label of a chart rather than a sentence in a picture."""
 FEWEST_TICKS = 4
 """So many labels in one picture are read together."""
+NAME = 20
+"""Letters of what a caption calls its figure, set apart from what it says of it: "Table 12."."""
 DROPPED = 1.8
 """A drop cap is this many times as large as the text at least: it reaches over two lines."""
 SHORT = 0.5
@@ -256,7 +258,7 @@ def _belongs(left: Line, right: Line, size: float) -> bool:
         return False
     if gap < 0.9 * size:
         return True
-    if _is_marker(left):
+    if _is_marker(left) or (opens_caption(left.text) and len(left.text) <= NAME):
         return gap < 4 * size
     return is_label(left.text) or (is_value(right.text) and not is_value(left.text))
 

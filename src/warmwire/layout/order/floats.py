@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from warmwire.layout.blocks.notes import opens_caption
+from warmwire.layout.blocks.markers import opens_caption
 from warmwire.layout.measures import INDENT, has_ended
 from warmwire.layout.page import Box, Element, Line
 from warmwire.layout.rows import bounds, is_prose, reads_on, same_row, size_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cache
 from itertools import repeat
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf.marks import UNMARKED, mark_of
 from warmwire.documents.input.pdf.objects import Drawn, address
+from warmwire.documents.input.pdf.signs import Signs, sign, signs_of
 
 MAX_CHARACTERS: Final = 1_000_000
 """Most characters looked at on one page."""
@@ -35,15 +36,18 @@ _TYPEWRITERS: Final = ("courier", "mono", "consol", "typewriter", "cmtt", "sftt"
 _REPLACED: Final = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "ft", 0xFB06: "st",
     0xFFFE: "-", 0x02: "-", 0xAD: "-",
-    0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "‣", 0xF0A8: "☐", 0xF06F: "☐", 0xF0FE: "☑", 0xF0FC: "✓",
 }  # fmt: skip
-"""What is not kept as it is: ligatures, hyphens at a line's end (pdfium's odd codes), bullets of symbol fonts."""
+"""What is not kept as it is: ligatures, hyphens at a line's end (pdfium's odd codes)."""
 
 _SPACES: Final = frozenset({0x09, 0x0A, 0x0D, 0x20, 0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000})
 _NOTHING: Final = frozenset({0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF})
 _SPACE_CODES: Final = np.array(sorted(_SPACES))
 _SPECIAL: Final = np.array(sorted({*_REPLACED, *_NOTHING, 0xFFFD}))
 """Codes that are not simply the character they name."""
+_PRIVATE: Final = (0xE000, 0xF900)
+"""Codes for private use, which mean what a font says."""
+
+_SIGN: Final = 0xF000
 _USUAL: Final = 0x250
 """Codes from this on pdfium's text may have cut short, or replaced: hyphens at a line's end, codes that are none."""
 _LEAST_WIDTH, _LEAST_INK, _MOST_INKED = 0.25, 0.15, 0.04
@@ -67,6 +71,7 @@ class Font(NamedTuple):
     mono: bool
     drawn: bool
     """Whether its glyphs are little drawings (Type 3), whose boxes say nothing of their ink."""
+    signs: Signs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +113,24 @@ class Characters:
         return len(self.texts)
 
 
+def without(chars: Characters, places: NDArray[np.intp]) -> Characters:
+    """The characters without those at some places."""
+    gone = frozenset(places.tolist())
+    if not gone:
+        return chars
+    kept = [at for at in range(len(chars)) if at not in gone]
+    moved = {at: new for new, at in enumerate(kept)}
+    return replace(
+        chars,
+        texts=[chars.texts[at] for at in kept],
+        boxes=chars.boxes[kept],
+        styles=[chars.styles[at] for at in kept],
+        look_of=chars.look_of[kept],
+        spaces=[chars.spaces[at] for at in kept],
+        glyphs={moved[at]: glyph for at, glyph in chars.glyphs.items() if at in moved},
+    )
+
+
 class CharReader:
     """Reads the characters of one text page; what they are marked as only where a tree makes something of it."""
 
@@ -138,7 +161,8 @@ class CharReader:
         looks = [self._style(first, key) for first, key in zip(firsts.tolist(), keys.tolist(), strict=True)]
         spaces = self._spaces(codes, errors, boxes, looks, look_of)
         errors[np.isin(codes, _SPACE_CODES) & (spaces == 0)] = 1  # glyphs that the file calls spaces
-        texts, glyphs, unmapped = _texts(codes, errors, placed, spaces == 0)
+        fonts = [self._fonts[look.font].signs for look in looks]
+        texts, glyphs, unmapped = _texts(codes, errors, placed, spaces == 0, lambda index: fonts[look_of[index]])
         kept = np.flatnonzero([text is not None for text in texts])
         found = Characters([text for text in texts if text is not None], unmapped=unmapped)
         numbers = look_of[kept]
@@ -246,15 +270,19 @@ class CharReader:
 
 
 def _texts(
-    codes: NDArray[Any], errors: NDArray[Any], placed: NDArray[np.bool_], shown: NDArray[np.bool_]
+    codes: NDArray[Any],
+    errors: NDArray[Any],
+    placed: NDArray[np.bool_],
+    shown: NDArray[np.bool_],
+    signs: Callable[[int], Signs],
 ) -> tuple[list[str | None], dict[int, int], int]:
     """What each character stands for, None for nothing; the codes of those that the file gives no meaning, by their
-    place; and how many have none but a code that may be their own.
+    place, those of fonts of signs apart from letters'; and how many have none but a code that may be their own.
 
     Nearly all are what their code says, and need no look.
     """
     plain = shown & placed & (errors != 1) & (codes > 0x20) & (codes < 0x110000)
-    plain &= ~np.isin(codes, _SPECIAL) & ~((codes >= 0x7F) & (codes < 0xA0)) & ~((codes >= 0xD800) & (codes < 0xE000))
+    plain &= ~np.isin(codes, _SPECIAL) & ~((codes >= 0x7F) & (codes < 0xA0)) & ~((codes >= 0xD800) & (codes < 0xF900))
     texts: list[str | None] = np.where(plain, codes, 0x20).astype(np.uint32).view("U1").tolist()
     glyphs: dict[int, int] = {}
     unmapped, high = 0, (-1, 0)
@@ -268,10 +296,13 @@ def _texts(
             continue
         if 0xDC00 <= code < 0xE000 and high[0] == index - 1:
             code = 0x10000 + ((high[1] - 0xD800) << 10) + (code - 0xDC00)
+        if _PRIVATE[0] <= code < _PRIVATE[1] and (meant := sign(code, signs(index))):
+            texts[index] = meant
+            continue
         text = chr(code) if 0x20 < code < 0xAD else _REPLACED.get(code) or _character(code)
-        if error == 1 or code < 0x20 or text == UNKNOWN:
+        if error == 1 or code < 0x20 or 0x7F <= code < 0xA0 or text == UNKNOWN:
             if _means_nothing(code, error):
-                glyphs[index] = code
+                glyphs[index] = code if signs(index) is Signs.NONE else code | _SIGN
                 text = UNKNOWN
             else:
                 unmapped += error == 1
@@ -287,7 +318,7 @@ def _means_nothing(code: int, error: int) -> bool:
     """Whether a code cannot be the character that is seen; a letter's code without a meaning often is that letter."""
     if code == 0x02 and error != 1:  # a hyphen at a line's end
         return False
-    return code <= 0x20 or 0x7F <= code < 0xA0 or code == 0xFFFD or (error == 1 and 0xE000 <= code < 0xF900)
+    return code <= 0x20 or 0x7F <= code < 0xA0 or code == 0xFFFD or (error == 1 and _PRIVATE[0] <= code < _PRIVATE[1])
 
 
 def _read_font(textpage: Any, index: int) -> Font:
@@ -303,6 +334,7 @@ def _read_font(textpage: Any, index: int) -> Font:
         italic=any(word in name for word in _ITALIC) or bool(flags.value & 1 << 6),
         mono=bool(flags.value & 1) or any(word in name.replace("monotype", "") for word in _TYPEWRITERS),
         drawn=not name,
+        signs=signs_of(name),
     )
 
 

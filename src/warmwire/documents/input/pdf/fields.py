@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.documents.input.pdf.chars import Characters, Space, Style
+from warmwire.documents.input.pdf.chars import Characters, Space, Style, without
 
 TICKED, EMPTY = "☑", "☐"
 
@@ -128,10 +128,10 @@ def fill_in(chars: Characters, fields: Sequence[Field]) -> Characters:
         inside = np.flatnonzero((middles >= (left, bottom)).all(axis=1) & (middles <= (right, top)).all(axis=1))
         if field.text in (TICKED, EMPTY):
             if len(inside) <= _MOST_SIGNS:
-                chars = _beside_label(_without(chars, inside), field)
+                chars = _beside_label(without(chars, inside), field)
         elif field.alone or not len(inside):
             at = int(inside[0]) if len(inside) else len(chars)
-            chars = _with_value(_without(chars, inside), at, field)
+            chars = _with_value(without(chars, inside), at, field)
     return chars
 
 
@@ -195,22 +195,4 @@ def _insert(chars: Characters, at: int, text: str, boxes: NDArray[np.float64], s
         look_of=look_of,
         spaces=[*chars.spaces[:at], *spaces, *chars.spaces[at:]],
         glyphs={place + (len(kept) if place >= at else 0): glyph for place, glyph in chars.glyphs.items()},
-    )
-
-
-def _without(chars: Characters, places: NDArray[np.intp]) -> Characters:
-    """The characters without those at some places."""
-    gone = frozenset(places.tolist())
-    if not gone:
-        return chars
-    kept = [at for at in range(len(chars)) if at not in gone]
-    moved = {at: new for new, at in enumerate(kept)}
-    return replace(
-        chars,
-        texts=[chars.texts[at] for at in kept],
-        boxes=chars.boxes[kept],
-        styles=[chars.styles[at] for at in kept],
-        look_of=chars.look_of[kept],
-        spaces=[chars.spaces[at] for at in kept],
-        glyphs={moved[at]: glyph for at, glyph in chars.glyphs.items() if at in moved},
     )

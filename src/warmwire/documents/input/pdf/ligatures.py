@@ -13,8 +13,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from warmwire.documents.input.letters import pairs, strangeness
-from warmwire.documents.input.pdf.chars import Characters, Space
+from warmwire.documents.input.pdf.chars import Characters, Space, without
 
 _RARITY: Final = {"fi": 0.1, "ff": 0.4, "fl": 0.45, "ffi": 0.6, "ffl": 0.85, "ft": 0.65}
 """The ligatures, and how seldom each is, in bits that weigh as much as those of a pair of letters."""
@@ -29,6 +31,8 @@ _SIGNS: Final = {
     0x82: "‚", 0x84: "„", 0x85: "…", 0x91: "‘", 0x92: "’", 0x93: "“", 0x94: "”", 0x95: "•", 0x96: "–", 0x97: "—",
 }  # fmt: skip
 """Codes of T1 and of Windows that stand for signs; no other use of them is common."""
+
+_RINGED: Final = {"c": "©", "C": "©", "r": "®", "R": "®"}
 
 _PLACED, _KNOWN, _WIDE = 0.6, 1.0, 4.0
 """Bits for a code's own ligature, for words that stand elsewhere too, against a font size of difference in width."""
@@ -64,10 +68,11 @@ class _Use(NamedTuple):
         return bool(self.before and self.after) if strictly else bool(self.before or self.after)
 
 
-def name_glyphs(chars: Characters) -> None:
-    """Put letters in place of the unknown glyphs that can be told; the others stay."""
+def name_glyphs(chars: Characters) -> Characters:
+    """The characters with letters in place of the unknown glyphs that can be told; the others stay."""
+    chars = _with_rings(chars)
     if len(chars.glyphs) > max(_FEW, _SHARE * len(chars)):
-        return
+        return chars
     fonts: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, (font, code) in chars.glyphs.items():
         fonts[font][code].append(at)
@@ -79,6 +84,21 @@ def name_glyphs(chars: Characters) -> None:
             for at in places if meaning else ():
                 chars.texts[at] = meaning or ""
                 del chars.glyphs[at]
+    return chars
+
+
+def _with_rings(chars: Characters) -> Characters:
+    """The characters with each letter that an unknown glyph is drawn around as one sign: TeX draws © so."""
+    rings = []
+    for at in chars.glyphs:
+        inner = chars.texts[at + 1] if at + 1 < len(chars) else ""
+        if sign := _RINGED.get(inner):
+            left, low, right, high = chars.boxes[at]
+            x, y = (chars.boxes[at + 1, :2] + chars.boxes[at + 1, 2:]) / 2
+            if left < x < right and low < y < high:
+                chars.texts[at + 1], chars.spaces[at + 1] = sign, chars.spaces[at]
+                rings.append(at)
+    return without(chars, np.array(rings, dtype=np.intp))
 
 
 def _ligatures(

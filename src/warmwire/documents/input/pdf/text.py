@@ -36,8 +36,7 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = (), fields: S
         chars = CharReader(textpage.raw, drawn, marked=tree is not None).read()
     finally:
         textpage.close()
-    chars = fill_in(chars, fields)
-    name_glyphs(chars)
+    chars = name_glyphs(fill_in(chars, fields))
     turn = _turn(chars, frame)
     upright = frame.turned(turn)
     if turn:

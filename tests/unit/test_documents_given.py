@@ -80,7 +80,7 @@ def test_an_array_is_read_as_it_was() -> None:
         (io.StringIO("text"), UsageError, "open it with 'rb'"),
         ("nowhere.pdf", InputError, "nowhere.pdf: no such file"),
         (b"", InputError, "document: the file is empty"),
-        (b"words", InputError, "document: not a PDF"),
+        (b"words", InputError, "document: plain text"),
     ],
 )
 def test_what_cannot_be_read_is_said(given: Any, error: type[Exception], words: str) -> None:

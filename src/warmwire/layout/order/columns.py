@@ -61,13 +61,12 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: 
     while parts:
         part = parts.pop()
         gutter, text = _best_gutters(part, size, bars, effort)
-        if text is not None:  # two columns of text are parted, and no table goes over both
+        count = len(part)
+        part = _with_tables(part, size, seen, worded=text is not None)
+        if len(part) < count:
+            gutter, text = _best_gutters(part, size, bars, effort)
+        if text is not None:  # two columns of text are parted, and no table but of texts goes over both
             gutter = text
-        else:
-            count = len(part)
-            part = _with_tables(part, size, seen)
-            if len(part) < count:
-                gutter, _ = _best_gutters(part, size, bars, effort)
         if gutter is not None:
             parts += [half for half in (gutter.below, gutter.right, gutter.left, gutter.above) if half]
         elif part:
@@ -75,12 +74,12 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: 
     return found
 
 
-def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box]) -> list[Item]:
-    """`items` with the lines of each aligned table replaced by the table."""
+def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box], worded: bool) -> list[Item]:
+    """`items` with the lines of each aligned table replaced by the table, or of those only that hold texts for sure."""
     items = list(items)
     for _ in range(MAX_ROUNDS):
         obstacles = [box_of(item) for item in items if isinstance(item, Element)]
-        tables = aligned_tables([item for item in items if isinstance(item, Line)], size, obstacles, seen)
+        tables = aligned_tables([item for item in items if isinstance(item, Line)], size, obstacles, seen, worded)
         if not tables:
             break
         used = {id(line) for found in tables for line in found.used}

@@ -33,6 +33,8 @@ from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.heads import MOST, head_rows, head_slots, pitch_of, stands_over
 from warmwire.layout.tables.seams import seam_of
 from warmwire.layout.tables.strips import Strip, columns_of
+from warmwire.layout.tables.worded import FEWEST as FEWEST_WORDED
+from warmwire.layout.tables.worded import reads_by_rows
 from warmwire.layout.tables.wraps import table_rows
 
 MIN_GAP = 0.7
@@ -88,6 +90,11 @@ class _Laid:
         body = table_rows(lines[depth:], lambda line: columns_of(line.box, edges))
         return cls(rows, edges, lines[:depth], [[line for i in row for line in lines[depth + i]] for row in body])
 
+    @cached_property
+    def is_worded(self) -> bool:
+        """Whether its cells are texts that end where rows do."""
+        return reads_by_rows(self.body, self.edges)
+
     def columns(self) -> list[list[Line]]:
         """The cells of each column below the head, each by its first line."""
         found: list[list[Line]] = [[] for _ in range(len(self.edges) + 1)]
@@ -108,18 +115,23 @@ def aligned_table(
 
 
 def aligned_tables(
-    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = (), worded: bool = False
 ) -> list[Found]:
     """The tables among `lines`, from top to bottom.
 
     `size` is the body size, `obstacles` are boxes a table cannot go over, `seen` where a layout model saw tables.
+    `worded` asks for those only whose cells are texts that are read row by row for sure.
     """
-    return list(_tables(lines, size, obstacles, seen))
+    return list(_tables(lines, size, obstacles, seen, worded))
 
 
-def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: Sequence[Box]) -> Iterator[Found]:
+def _tables(
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: Sequence[Box], worded: bool = False
+) -> Iterator[Found]:
     rows = [_row(row, size) for row in rows_of(lines)]
     for group in _groups(rows, size, obstacles):
+        if worded and sum(len(row.cells) >= FEWEST_WORDED for row in group) < FEWEST_WORDED:
+            continue
         over = _over(group, size)
         parts = _alike(group[len(over) :], size)
         for alike in parts:
@@ -129,7 +141,7 @@ def _tables(lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: 
                 continue
             is_under = alike is parts[0] and part[0] is alike[0] and _is_head(over, edges, size)
             table = _Laid.of(over if is_under else [], part, edges)
-            if not _is_table(part, table, seen):
+            if (worded and not table.is_worded) or not _is_table(part, table, seen):
                 continue
             seam = seam_of(table.edges, table.head, table.body, [row.boxes for row in table.rows])
             halves = [
@@ -387,6 +399,8 @@ def _is_table(group: Sequence[_Row], table: _Laid, seen: Sequence[Box]) -> bool:
     if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
         return False
     figures = any(_mostly(column, lambda line: is_value(line.text)) for column in columns if 2 * len(column) >= wide)
+    if table.is_worded:
+        return True
     if sum(map(reads_on, whole)) > 1 or not (figures or _on_baselines(group)):
         return False
     if any(map(reads_on, columns)) and not any(_mostly(column, lambda line: is_value(line.text)) for column in columns):

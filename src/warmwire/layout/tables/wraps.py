@@ -143,7 +143,7 @@ def _weigh(column: Sequence[_Piece], limit: float) -> None:
             piece.within += STACKED
         elif above is column[0] and _is_figure(piece.line.text):
             piece.within += EARLY  # a head
-        elif above.line.box.width + _first_word(piece.line) + ROOM * size_of(above.line) < width:
+        elif above.line.box.width + first_word(piece.line) + ROOM * size_of(above.line) < width:
             piece.within += EARLY
         elif not all_small and _is_small(piece.line.text):
             piece.between += SMALL
@@ -155,7 +155,7 @@ def _is_small(text: str) -> bool:
     return text.lstrip()[:1].islower()
 
 
-def _first_word(line: Line) -> float:
+def first_word(line: Line) -> float:
     """About the width of a line's first word and the space before it."""
     words = line.text.split(maxsplit=1)
     return (len(words[0]) + 1) * line.box.width / max(len(line.text), 1) if words else 0.0

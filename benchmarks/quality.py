@@ -32,11 +32,13 @@ from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.reader import Reader
 from warmwire.documents.reading.record import Route
 from warmwire.engines import Engines
+from warmwire.layout.page import Kind
 
 PARTS: Final = (
     "strict", "overall", "cer", "order", "headings", "levels", "lists_f1", "nesting", "tables", "false", "paragraphs",
     "furniture",
 )  # fmt: skip
+RUNNING: Final = (Kind.PAGE_HEADER, Kind.PAGE_FOOTER)
 WORST: Final = 5
 """So many of the lowest documents of each set are named with what they lose."""
 
@@ -46,6 +48,8 @@ class Result:
     """One set's outcome: what the scorer says, and pages and seconds that models took."""
 
     report: dict[str, Any]
+    kept: float | None = None
+    """Of sets of facts, the share of words read where running heads and feet count as read."""
     pages: int = 0
     seconds: float = 0.0
     troubles: list[str] = field(default_factory=list)
@@ -71,17 +75,24 @@ def page_reader(cache: Path | None) -> Iterator[Reader]:
 def read_set(part: Set, corpus: Path, results: Path, reader: Reader) -> Result:
     """Read every document of a set into Markdown in `results` and score it."""
     result = Result({})
+    whole = results / "whole"
+    whole.mkdir()
     for name, file in part.documents(corpus):
         source = open_source(str(file))
         with contextlib.closing(source):
             reading = reader.read(source, range(1, len(source) + 1))
-        (results / part.output(name)).write_text(export(reading, Format.MD), "utf-8")
+        text = export(reading, Format.MD)
+        (results / part.output(name)).write_text(text, "utf-8")
+        running = [element.text for page in reading.pages for element in page.elements if element.kind in RUNNING]
+        (whole / part.output(name)).write_text("\n\n".join([text, *running]), "utf-8")
         seconds = [page.record.seconds for page in reading.pages if page.record.route is not Route.FILE]
         result.pages += len(seconds)
         result.seconds += sum(seconds)
         result.troubles += [f"{name}, page {record.page}: {record.error}" for record in reading.troubled]
         print(f"{part.name:14} {name:24} {sum(seconds):6.1f} s for {len(seconds)} pages", file=sys.stderr)
     result.report = part.score(corpus, results)
+    if part.facts:
+        result.kept = part.score(corpus, whole)["words"]
     return result
 
 
@@ -158,6 +169,9 @@ def _facts_of(part: Set, result: Result) -> list[str]:
         "|---|---:|---:|---:|",
         *(f"| {kind} | {held} | {count} | {share:.3f} |" for kind, (held, count, share) in report["kinds"].items()),
         f"| **all** | {report['facts'][0]} | {report['facts'][1]} | {report['facts'][2]:.4f} |",
+        "",
+        f"Words of the page in the Markdown: {report['words']:.4f}; with the running heads, feet and margin lines that",
+        f"were told as such and left out, which the truth names in part only: {result.kept:.4f}.",
         "",
         *(f"- {name}: {_failures(pages[name])}" for name in worst if pages[name]["failed"]),
         *(f"- not read whole: {trouble}" for trouble in result.troubles),

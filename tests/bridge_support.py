@@ -62,7 +62,7 @@ class Url:
 class BridgeThread(Url):
     """A bridge in this process, on a loop of its own thread."""
 
-    def __init__(self, addr: str, key: str | None = None, *, drain_timeout: int = 1, **options: Any) -> None:
+    def __init__(self, addr: Any, key: str | None = None, *, drain_timeout: int = 1, **options: Any) -> None:
         self._sock = bind("127.0.0.1:0")
         self.url = f"http://127.0.0.1:{self._sock.getsockname()[1]}/v1"
         self._server = make_server(addr, key, drain_timeout=drain_timeout, **options)
@@ -88,9 +88,10 @@ class BridgeThread(Url):
 class BridgeProcess(Url):
     """`warmwire bridge` in a process of its own."""
 
-    def __init__(self, addr: str, *options: str, **environment: str) -> None:
+    def __init__(self, addr: str | None, *options: str, **environment: str) -> None:
+        socket = [] if addr is None else ["--socket", addr]
         self.process = subprocess.Popen(
-            [*COMMAND, "bridge", "--socket", addr, "--listen", "127.0.0.1:0", *options],
+            [*COMMAND, "bridge", *socket, "--listen", "127.0.0.1:0", *options],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

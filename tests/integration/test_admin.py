@@ -40,7 +40,15 @@ from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.admin import Status
 from warmwire.wire.generation.messages import OutBlock
 
-IDLE = {"workers": 1, "capacity": 11, "outstanding": 0, "answered": 0, "refused": 0, "sent": 0}
+IDLE: dict[str, Any] = {
+    "workers": 1,
+    "capacity": 11,
+    "outstanding": 0,
+    "answered": 0,
+    "refused": 0,
+    "sent": 0,
+    "idle": pytest.approx(0, abs=PATIENCE),
+}
 
 
 class SlowRunner(ThreadRunner):

@@ -30,6 +30,11 @@ def test_texts_in_cells_are_a_table_although_its_rows_stand_no_wider_apart_than_
 
 
 def test_columns_of_a_page_are_none() -> None:
-    text = ["The keeper counted the", "lamps near the river and", "wrote it down. The boat", "left the harbour at noon."]
+    text = [
+        "The keeper counted the",
+        "lamps near the river and",
+        "wrote it down. The boat",
+        "left the harbour at noon.",
+    ]
     page = [one for x in (50, 220, 390) for one in lines(x, 100, text * 4)]
     assert not [one for one in structure(page, WIDTH, HEIGHT) if one.kind is Kind.TABLE]

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from warmwire.bridge.bodies import Sampling
+from warmwire.bridge.router import ANY_MODEL
 from warmwire.client import Answer, OutBlock, StopReason, Usage
 from warmwire.errors import InvalidRequestError
 from warmwire.wire.generation.text import StopStrings
@@ -22,9 +23,6 @@ Chunk = dict[str, Any]
 
 MAX_WHOLE: Final = 16 << 20
 """Most characters of an answer in one piece: a hundred times what models of today write in one go."""
-
-ANY_MODEL: Final = "warmwire"
-"""What a model is called that nobody has named."""
 
 _REASONS: Final[dict[str | None, str]] = {
     StopReason.END_TURN: "stop",

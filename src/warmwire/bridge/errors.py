@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -21,16 +22,21 @@ from warmwire.errors import (
     WireVersionError,
 )
 
-RETRY_AFTER: Final = {"Retry-After": "1"}
-"""A queue moves and a host starts within seconds; the wire does not say when."""
+_RETRY_AFTER: Final = 1
+"""Seconds. A queue moves and a host starts within seconds; the wire does not say when."""
 
 
 class BodyTimeoutError(InvalidRequestError):
     """A request's body was not whole in time."""
 
 
+class UnknownModelError(InvalidRequestError):
+    """No model is called that."""
+
+
 _STATUS: Final[tuple[tuple[type[WarmwireError], int], ...]] = (
     (BodyTimeoutError, HTTPStatus.REQUEST_TIMEOUT),
+    (UnknownModelError, HTTPStatus.NOT_FOUND),
     (InvalidRequestError, HTTPStatus.BAD_REQUEST),
     (AttachmentError, HTTPStatus.BAD_REQUEST),
     (EmbedUnsupportedError, HTTPStatus.BAD_REQUEST),
@@ -56,7 +62,19 @@ def status_of(error: WarmwireError) -> int:
 
 def code_of(error: WarmwireError) -> str:
     """The wire's code. What a host said that is no answer is the host's fault, not the request's."""
+    if isinstance(error, UnknownModelError):
+        return "model_not_found"
     return "bad_gateway" if status_of(error) == HTTPStatus.BAD_GATEWAY else error.code.value
+
+
+def headers_of(error: WarmwireError) -> dict[str, str]:
+    """What goes along with an error: when to try again; and that what is left of a body will not be read."""
+    match status_of(error):
+        case HTTPStatus.TOO_MANY_REQUESTS | HTTPStatus.SERVICE_UNAVAILABLE:
+            return {"Retry-After": str(math.ceil(getattr(error, "pause", 0) or _RETRY_AFTER))}
+        case HTTPStatus.REQUEST_TIMEOUT | HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            return {"Connection": "close"}
+    return {}
 
 
 def error_body(error: WarmwireError) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Send
 
-from warmwire.bridge.errors import RETRY_AFTER, BodyTimeoutError, error_body, status_of
+from warmwire.bridge.errors import BodyTimeoutError, error_body, headers_of, status_of
 from warmwire.errors import FrameTooLargeError, WarmwireError
 
 MAX_BODY: Final = 64 << 20
@@ -32,10 +32,6 @@ _EVENT_HEADERS: Final = {
     "Cache-Control": "no-cache",
     "X-Accel-Buffering": "no",  # proxies are asked to pass events on as they come
 }
-_LEAVE: Final = {"Connection": "close"}
-_HEADERS: Final = {429: RETRY_AFTER, 503: RETRY_AFTER, 408: _LEAVE, 413: _LEAVE}
-"""What goes along with a status: when to try again; and that what is left of a body will not be read."""
-
 _LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 """Characters that are no line ends in an event stream, but are taken for ones by clients that split decoded text."""
 
@@ -67,6 +63,12 @@ class Output:
                 data = data.replace(raw, escaped)
         await self._event(data)
 
+    async def comment(self, text: str) -> None:
+        """A line of a stream that clients pass over: something is still going on. It begins the stream as well."""
+        if not self._begun:
+            await self._begin(200, _EVENT_HEADERS)
+        await self._write(b": " + " ".join(text.split()).encode() + b"\n\n", more=True)
+
     async def done(self) -> None:
         """The end of a stream that is complete."""
         await self._event(b"[DONE]")
@@ -83,8 +85,7 @@ class Output:
             return
         if error.partial:
             body["error"]["partial"] = error.partial
-        status = status_of(error)
-        await self.json(body, status, _HEADERS.get(status))
+        await self.json(body, status_of(error), headers_of(error))
 
     async def _event(self, data: bytes) -> None:
         if not self._begun:

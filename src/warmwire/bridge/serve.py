@@ -16,6 +16,7 @@ import uvicorn
 
 from warmwire.bridge.app import make_app
 from warmwire.bridge.http import HttpConnection, Waiting
+from warmwire.bridge.router import Router
 from warmwire.errors import ListenError, UsageError
 
 DRAIN_TIMEOUT: Final = 10
@@ -26,7 +27,7 @@ _LISTEN: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]+)):(?P<po
 
 
 def run_bridge(
-    addr: str, listen: str, *, key: str | None = None, on_ready: Callable[[str], None] = lambda url: None
+    hosts: str | Router, listen: str, *, key: str | None = None, on_ready: Callable[[str], None] = lambda url: None
 ) -> None:
     """Serve until SIGTERM or SIGINT; `on_ready` gets the URL once a connect succeeds.
 
@@ -34,7 +35,7 @@ def run_bridge(
     cannot be had.
     """
     with bind(listen, open_to_all=key is not None) as sock:
-        server = make_server(addr, key)
+        server = make_server(hosts, key)
 
         def stop(number: int, frame: FrameType | None) -> None:
             server.should_exit = True
@@ -48,15 +49,15 @@ def run_bridge(
 
 
 def make_server(
-    addr: str, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT, waiting: Waiting | None = None
+    hosts: str | Router, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT, waiting: Waiting | None = None
 ) -> uvicorn.Server:
-    """The bridge to the host at `addr` as a server that is not running yet."""
+    """The bridge to the host at a path, or to those of a router, as a server that is not running yet."""
     http: Any = partial(HttpConnection, waiting or Waiting())
     config = uvicorn.Config(
-        make_app(addr, key),
+        make_app(hosts, key),
         http=http,
         ws="none",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         log_level="warning",
         access_log=False,

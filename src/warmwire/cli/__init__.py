@@ -22,13 +22,16 @@ from warmwire.cli.verbs.embed import embed
 from warmwire.cli.verbs.help import help
 from warmwire.cli.verbs.inspect import inspect
 from warmwire.cli.verbs.ipc import ipc
+from warmwire.cli.verbs.load import load
 from warmwire.cli.verbs.merge import merge
 from warmwire.cli.verbs.models import models
 from warmwire.cli.verbs.ocr import ocr
+from warmwire.cli.verbs.ps import ps
 from warmwire.cli.verbs.rerank import rerank
 from warmwire.cli.verbs.run import run
 from warmwire.cli.verbs.serve import serve
 from warmwire.cli.verbs.status import status
+from warmwire.cli.verbs.stop import stop
 from warmwire.cli.verbs.train import train
 from warmwire.cli.verbs.watch import watch
 from warmwire.cli.verbs.watch_folder import watch_folder
@@ -41,11 +44,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_NEED_WORDS = (ocr, watch_folder, serve, ask, rerank, train, run, inspect, yaml, merge, ipc)
+_NEED_WORDS = (ocr, watch_folder, serve, ask, rerank, load, stop, train, run, inspect, yaml, merge, ipc)
 """Verbs that can do nothing with no argument: alone they show their help."""
 
 for _verb in (
-    ocr, watch_folder, serve, ask, chat, embed, rerank, status, watch, bridge, train, run, inspect, yaml, merge, ipc,
+    ocr, watch_folder, serve, ask, chat, embed, rerank, status, watch, bridge, ps, load, stop,
+    train, run, inspect, yaml, merge, ipc,
     models, doctor, help,
 ):  # fmt: skip
     app.command(epilog=epilog(_verb.__name__.replace("_", "-")), no_args_is_help=_verb in _NEED_WORDS)(_verb)

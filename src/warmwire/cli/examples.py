@@ -48,6 +48,13 @@ EXAMPLES: Final = {
     "bridge": (
         "warmwire bridge                           # http://127.0.0.1:8080/v1",
         "warmwire bridge --listen 0.0.0.0:8080 --api-key-env BRIDGE_KEY",
+        "warmwire bridge --config models.toml      # starts models when asked for",
+    ),
+    "ps": ("warmwire ps",),
+    "load": ("warmwire load gemma                       # as models.toml calls it",),
+    "stop": (
+        "warmwire stop gemma",
+        "warmwire stop /tmp/ww/echo.sock",
     ),
     "train": (
         "warmwire train book.gril 8 book.txt",

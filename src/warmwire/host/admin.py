@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -39,6 +40,7 @@ class Admin:
         self._state = encode_status(Status.STARTING)
         self._capabilities = b""
         self._activity: Activity | None = None
+        self._changed_at = time.monotonic()
         self._announced: asyncio.TimerHandle | None = None
         self._subscribers: set[_Subscriber] = set()
 
@@ -86,6 +88,7 @@ class Admin:
 
     def _changed(self) -> None:
         """The activity has changed: say so, but not too often."""
+        self._changed_at = time.monotonic()
         self._announce_in(_ACTIVITY_PAUSE)
 
     def _announce_in(self, seconds: float) -> None:
@@ -99,7 +102,11 @@ class Admin:
             self._announce_in(_HEARTBEAT)
 
     def _activity_line(self) -> bytes:
-        return encode_status(Status.ACTIVITY, msgspec.to_builtins(self._activity)) if self._activity else b""
+        """What goes on, and for how many seconds nothing has."""
+        if self._activity is None:
+            return b""
+        idle = 0.0 if self._activity.outstanding else round(time.monotonic() - self._changed_at, 1)
+        return encode_status(Status.ACTIVITY, msgspec.to_builtins(self._activity) | {"idle": idle})
 
     def _tell(self, line: bytes) -> None:
         for subscriber in tuple(self._subscribers):

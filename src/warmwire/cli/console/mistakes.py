@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 _VERBS: Final = {
-    "convert": "ocr", "read": "ocr", "scan": "ocr", "pdf": "ocr", "start": "serve", "host": "serve", "stop": "status",
+    "convert": "ocr", "read": "ocr", "scan": "ocr", "pdf": "ocr", "start": "serve", "host": "serve", "kill": "stop",
     "list": "models", "generate": "ask", "prompt": "ask", "check": "doctor", "version": "--version",
 }  # fmt: skip
 """Verbs of other programs, and what does the same here."""

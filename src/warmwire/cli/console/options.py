@@ -13,3 +13,13 @@ HostSocket = Annotated[
         "--socket", metavar="PATH", help="The socket of a running host.", show_default="where `warmwire serve` listens"
     ),
 ]
+
+FleetConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="The TOML file that declares models.",
+        show_default="models.toml in your folder of settings for warmwire",
+    ),
+]

@@ -1,0 +1,401 @@
+"""Many models behind one bridge: found, declared, started on demand, kept, unloaded. Hosts are real processes.
+
+The model `faulty@FILE` (tests/data/faulty) is loaded once FILE is there, `faulty=FILE` once it is not.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from tests.bridge_support import BridgeThread, ask, receive
+from tests.conftest import ServeProcess
+from tests.markov_support import GRALL
+from tests.support import FAULTY_PATH, PATIENCE, HostThread, Script, WholeHost, eventually, is_running
+from tests.tiny_gguf import text_model
+from warmwire.bridge.fleet import kept as kept_module
+from warmwire.bridge.fleet.config import read_settings
+from warmwire.bridge.fleet.fleet import Fleet
+from warmwire.client import Client
+from warmwire.models.echo import EchoModel
+from warmwire.transport.listen import lock_holder
+
+SAID: Any = [{"role": "user", "content": "hello there"}]
+
+
+@pytest.fixture(autouse=True)
+def runtime(directory: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runtime directory of the test's own."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+    monkeypatch.setenv("TMPDIR", directory)
+    monkeypatch.setenv("PYTHONPATH", FAULTY_PATH)
+    path = Path(directory, "inferd")
+    path.mkdir(mode=0o700)
+    return path
+
+
+class FleetBridge(BridgeThread):
+    """A bridge of a configuration, and what a test asks of it."""
+
+    def __init__(self, text: str, directory: str, *paths: str) -> None:
+        self.fleet = Fleet(read_settings(text, Path(directory, "models.toml")), paths)
+        super().__init__(self.fleet)
+
+    def say(self, model: str, text: str = "hello there") -> str:
+        said: Any = [{"role": "user", "content": text}]
+        answer = self.openai().chat.completions.create(model=model, messages=said)
+        return answer.choices[0].message.content or ""
+
+    def states(self) -> dict[str, str]:
+        found: dict[str, str] = self.get("/ready").json()["models"]
+        return found
+
+
+Front = Callable[..., FleetBridge]
+
+
+@pytest.fixture
+def front(directory: str) -> Iterator[Front]:
+    """`front(toml, *paths)` gives a running bridge."""
+    with ExitStack() as stack:
+        yield lambda text="", *paths: stack.enter_context(FleetBridge(text, directory, *paths))
+
+
+@pytest.fixture
+def hosts(runtime: Path) -> Iterator[Callable[..., HostThread]]:
+    """`hosts(name, model)` runs a host in the runtime directory."""
+    with ExitStack() as stack:
+        yield lambda name, model, kind=WholeHost: stack.enter_context(kind(model, str(runtime / f"{name}.sock")))
+
+
+def receive_until(sock: socket.socket, mark: bytes) -> bytes:
+    """What comes until some bytes have."""
+    data = b""
+    while mark not in data:
+        piece = sock.recv(1 << 16)
+        assert piece, data
+        data += piece
+    return data
+
+
+def named(name: str, text: str = "") -> Script:
+    """A model of some name that answers with it."""
+    from warmwire.wire.generation.messages import OutBlock
+
+    def play(request: Any, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> None:
+        emit(OutBlock("text", text or name))
+
+    script = Script(play)
+    script.name = name
+    return script
+
+
+# ---------------------------------------------------------------------- hosts that run
+
+
+def test_hosts_are_found_listed_and_asked_by_name(front: Front, hosts: Callable[..., HostThread]) -> None:
+    hosts("inferd", EchoModel())
+    hosts("other", named("mary"))
+    hosts("foreign", named("somebody", "from afar"), HostThread)  # without an admin socket: known by its socket's name
+    bridge = front('[aliases]\n"gpt 4" = "mary"')
+    listed = {model.id: model for model in bridge.openai().models.list()}
+    assert list(listed) == ["echo", "foreign", "mary", "gpt 4"]
+    assert listed["echo"].model_extra["capabilities"]["vision"] is True  # type: ignore[index]
+    assert listed["gpt 4"].model_extra["alias_of"] == "mary"  # type: ignore[index]
+    for name, said in {"echo": "hello there", "mary": "mary", "other": "mary", "gpt 4": "mary"}.items():
+        assert bridge.say(name) == said
+    assert bridge.say("foreign") == "from afar"
+    assert bridge.get("/ready").json() == {
+        "ready": True,
+        "reason": "echo: ready; foreign: ready; mary: ready",
+        "models": {"echo": "ready", "foreign": "ready", "mary": "ready"},
+    }
+
+
+def test_a_name_that_nobody_has_is_a_404_that_lists_those_there_are(
+    front: Front, hosts: Callable[..., HostThread]
+) -> None:
+    hosts("inferd", EchoModel())
+    bridge = front('[aliases]\ngone = "nobody"')
+    with pytest.raises(openai.NotFoundError) as caught:
+        bridge.say("nope")
+    assert caught.value.code == "model_not_found"
+    assert "no model is called 'nope'; there are: echo, gone" in caught.value.message
+    with pytest.raises(openai.NotFoundError, match="no model is called 'nobody', which 'gone' stands for"):
+        bridge.say("gone")
+    for path in ("/embeddings", "/rerank"):
+        body = {"model": "nope", "input": "x", "query": "x", "documents": ["y"]}
+        assert bridge.post(path, body).status_code == 404
+    assert 'outcome="model_not_found"' in bridge.get("/metrics").text
+    assert bridge.say("") == "hello there"  # there is but one that can be meant
+    hosts("second", named("mary"))
+    assert "no model is named, and there are several" in bridge.post("/chat/completions", ask("x", model="")).text
+    assert bridge.say("mary") == "mary"
+
+
+def test_nobody_at_all_is_no_404(front: Front, runtime: Path) -> None:
+    bridge = front()
+    answer = bridge.post("/chat/completions", ask("x"))
+    assert answer.status_code == 503
+    assert f"no host listens at {runtime}/inferd.sock" in answer.text
+    assert bridge.get("/v1/models").status_code == bridge.get("/ready").status_code == 503
+
+
+def test_two_models_of_one_name_are_told_apart_by_their_sockets(front: Front, hosts: Callable[..., HostThread]) -> None:
+    hosts("a", named("twin", "first"))
+    hosts("b", named("twin", "second"))
+    bridge = front()
+    assert [model.id for model in bridge.openai().models.list()] == ["twin", "b"]
+    assert [bridge.say(name) for name in ("twin", "a", "b")] == ["first", "first", "second"]
+
+
+def test_a_socket_that_is_another_hosts_now_is_asked_again(front: Front, runtime: Path) -> None:
+    bridge = front()
+    for name in ("one", "two"):
+        with WholeHost(named(name), str(runtime / "inferd.sock")):
+            assert bridge.say(name) == name
+            with pytest.raises(openai.NotFoundError):
+                bridge.say("three")
+
+
+def test_given_sockets_are_all_there_are(front: Front, hosts: Callable[..., HostThread], directory: str) -> None:
+    hosts("inferd", EchoModel())
+    with WholeHost(named("a"), f"{directory}/a.sock"), WholeHost(named("b"), f"{directory}/b.sock"):
+        bridge = front("", f"{directory}/a.sock", f"{directory}/b.sock")
+        assert [model.id for model in bridge.openai().models.list()] == ["a", "b"]
+        assert bridge.say("b") == "b"
+
+
+def test_a_host_that_loads_is_not_unknown_for_good(front: Front, runtime: Path, directory: str) -> None:
+    flag = Path(directory, "go")
+    loading = ServeProcess(f"faulty@{flag}", str(runtime / "late.sock"), wait=False)
+    try:
+        bridge = front()
+        reason = eventually(lambda: (text := bridge.get("/ready").json()["reason"]) and "loading" in text and text)
+        assert reason.startswith("late: loading model")
+        answer = bridge.post("/chat/completions", ask("x", model="faulty"))
+        assert answer.status_code == 503
+        assert "loading model" in answer.json()["error"]["message"]
+        flag.touch()
+        loading.wait_ready()
+        assert bridge.say("faulty", "x").startswith("pid ")
+    finally:
+        loading.end()
+
+
+# ---------------------------------------------------------------------- hosts that are started
+
+
+def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, tmp_path: Path) -> None:
+    """The official client, three declared models, none running: each is started when asked, and unloaded after."""
+    text_model(tmp_path / "chain.gguf", name="tiny chain")
+    bridge = front(
+        f"""
+        [aliases]
+        gpt-4o = "chain"
+        [models.chain]
+        model = "{tmp_path}/chain.gguf?ctx=512"
+        keep_alive = "2s"
+        [models.rhymes]
+        model = "{GRALL}/words_d3.gril"
+        keep_alive = "2s"
+        [models.parrot]
+        model = "echo"
+        keep_alive = "2s"
+        """
+    )
+    client = bridge.openai()
+    assert {m.id: m.model_extra["state"] for m in client.models.list()} == dict.fromkeys(  # type: ignore[index]
+        ("chain", "rhymes", "parrot", "gpt-4o"), "stopped"
+    )
+    assert bridge.say("gpt-4o") == "Hello, world!"
+    assert bridge.say("parrot") == "hello there"
+    stream = client.chat.completions.create(model="rhymes", messages=SAID, stream=True, max_tokens=5)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+    listed = {model.id: model for model in client.models.list()}
+    assert listed["chain"].model_extra["capabilities"]["accelerator"]  # type: ignore[index]
+    sockets = [bridge.fleet._kept[name].path for name in ("chain", "rhymes", "parrot")]
+    eventually(lambda: set(bridge.states().values()) == {"stopped"}, "the models unloaded")
+    assert not any(map(lock_holder, sockets))
+    assert bridge.say("chain") == "Hello, world!"
+
+
+def test_all_who_ask_while_it_loads_share_one_load(
+    front: Front, directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    start = kept_module.start_host
+    monkeypatch.setattr(kept_module, "start_host", lambda declared: started.append(1) or start(declared))
+    monkeypatch.setattr(kept_module, "_FIRST_WORD", 0.05)
+    monkeypatch.setattr(kept_module, "_NEXT_WORD", 0.05)
+    flag = Path(directory, "go")
+    bridge = front(f'models.slow = {{ model = "faulty@{flag}" }}')
+    with ThreadPoolExecutor(8) as pool, bridge.begin("/chat/completions", ask("x", model="slow", stream=True)) as sock:
+        waiting = [pool.submit(bridge.say, "slow", "x") for _ in range(8)]
+        assert b"data:" not in receive_until(sock, b": slow: loading (")  # a comment, which clients pass over
+        assert bridge.states()["slow"].startswith("loading (")
+        assert not os.path.exists(bridge.fleet._kept["slow"].path)  # bound means ready
+        flag.touch()
+        assert len({future.result(PATIENCE) for future in waiting}) == 1
+        assert receive(sock, b"0\r\n\r\n").endswith(b"data: [DONE]\n\n\r\n0\r\n\r\n")
+    assert len(started) == 1
+
+
+def test_the_official_client_passes_over_the_words_about_waiting(
+    front: Front, directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_module, "_FIRST_WORD", 0.01)
+    monkeypatch.setattr(kept_module, "_NEXT_WORD", 0.01)
+    bridge = front('models.parrot = { model = "echo" }')
+    stream = bridge.openai().chat.completions.create(model="parrot", messages=SAID, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "hello there"
+
+
+def test_a_load_that_fails_says_why_and_is_not_tried_at_once(front: Front, directory: str) -> None:
+    bridge = front('models.none = { model = "nowhere.gguf" }\nmodels.bug = { model = "faulty-bug" }')
+    answer = bridge.post("/chat/completions", ask("x", model="none"))
+    assert (answer.status_code, answer.json()["error"]["message"], answer.headers["retry-after"]) == (
+        503,
+        "none cannot be loaded: nowhere.gguf: no such file",
+        "1",
+    )
+    assert "RuntimeError: a bug while loading" in bridge.post("/chat/completions", ask("x", model="bug")).text
+    kept = bridge.fleet._kept["none"]
+    for pause in (2, 4, 8):
+        kept._again = 0  # that time is over
+        assert bridge.post("/chat/completions", ask("x", model="none")).headers["retry-after"] == str(pause)
+    answer = bridge.post("/chat/completions", ask("x", model="none"))  # within the pause: nothing is started
+    assert "no such file (it is tried again in 8 s)" in answer.json()["error"]["message"]
+    assert kept._failures == 4
+    assert bridge.states()["none"] == "failed: none cannot be loaded: nowhere.gguf: no such file"
+    assert bridge.get("/ready").status_code == 503  # nothing would be taken
+    Path(directory, "nowhere.gguf").touch()
+    text_model(Path(directory, "nowhere.gguf"))
+    kept._again = 0
+    assert bridge.say("none") == "Hello, world!"
+    assert (kept.failure, kept._failures) == ("", 0)
+
+
+def test_a_failure_behind_a_word_about_waiting_ends_the_stream(
+    front: Front, directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_module, "_FIRST_WORD", 0.01)
+    bridge = front('models.none = { model = "nowhere.gguf" }')
+    said = bridge.post("/chat/completions", ask("x", model="none", stream=True)).text
+    assert said.startswith(": none: ")
+    assert "no such file" in said
+    assert "[DONE]" not in said
+
+
+def test_a_model_in_use_is_kept_and_one_that_is_not_goes(front: Front, directory: str) -> None:
+    bridge = front('models.f = { model = "faulty", keep_alive = 0, workers = 2 }')
+    kept = bridge.fleet._kept["f"]
+    seen = f"{directory}/seen"
+    with bridge.begin("/chat/completions", ask(f"watch {seen}", model="f", stream=True)) as sock:
+        receive_until(sock, b"pid ")
+        pid = lock_holder(kept.path)
+        with Client(kept.path) as other:
+            assert other.ask("x").text().startswith("pid ")  # while it is held, though the other one has ended
+        assert lock_holder(kept.path) == pid
+        assert not kept.idle
+    eventually(lambda: os.path.exists(seen), "the cancel")
+    eventually(lambda: lock_holder(kept.path) is None, "the end of the host")
+    assert bridge.say("f", "x") != bridge.say("f", "x")  # each of a process of its own
+
+
+def test_who_asks_at_the_socket_itself_keeps_it_too(front: Front, directory: str) -> None:
+    bridge = front('models.f = { model = "faulty", keep_alive = "1s", workers = 2 }')
+    kept = bridge.fleet._kept["f"]
+    bridge.say("f", "x")
+    with Client(kept.path) as direct, direct.ask(f"watch {directory}/seen") as stream:
+        next(stream)
+        eventually(lambda: kept._busy, "the bridge knows")
+        kept._expire()
+        assert bridge.states()["f"] == "ready"
+    eventually(lambda: lock_holder(kept.path) is None, "the end of the host")
+
+
+def test_the_memory_of_all_is_bounded_and_the_oldest_makes_room(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_module, "tree_memory", lambda pid: 400 << 20)
+    monkeypatch.setattr(kept_module, "_BASE", 400 << 20)
+    models = "\n".join(f'models.{name} = {{ model = "faulty" }}' for name in ("a", "b", "c"))
+    bridge = front(f'memory = "900MiB"\n{models}')
+    for name in ("a", "b", "a", "c"):
+        bridge.say(name, "x")
+    assert bridge.states() == {"a": "ready", "b": "stopped", "c": "ready"}
+    bridge.say("b", "x")
+    assert bridge.states() == {"a": "stopped", "b": "ready", "c": "ready"}
+
+
+def test_what_is_at_work_makes_no_room(front: Front, directory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_module, "tree_memory", lambda pid: 400 << 20)
+    monkeypatch.setattr(kept_module, "_BASE", 400 << 20)
+    bridge = front('memory = "500MiB"\nmodels.a = { model = "faulty" }\nmodels.b = { model = "faulty" }')
+    with ThreadPoolExecutor(1) as pool:
+        with bridge.begin("/chat/completions", ask(f"watch {directory}/seen", model="a", stream=True)) as sock:
+            receive_until(sock, b"pid ")
+            waiting = pool.submit(bridge.say, "b", "x")
+            eventually(lambda: bridge.states()["b"] == "waiting for memory", "b waits")
+            assert bridge.states()["a"] == "ready"
+        assert waiting.result(PATIENCE).startswith("pid ")
+    assert bridge.states()["a"] == "stopped"
+
+
+def test_a_model_that_is_larger_than_the_bound_is_refused(front: Front, directory: str) -> None:
+    with open(f"{directory}/huge.gguf", "wb") as file:
+        file.truncate(5 << 30)
+    bridge = front('memory = "4GiB"\nmodels.huge = { model = "huge.gguf" }')
+    answer = bridge.post("/chat/completions", ask("x", model="huge"))
+    assert answer.status_code == 503
+    assert "all models together may take 4096 MiB" in answer.text
+
+
+def test_hosts_end_with_their_bridge_and_those_of_others_go_on(front: Front, directory: str) -> None:
+    text = 'models.ours = { model = "echo", preload = true }\nmodels.theirs = { model = "echo" }'
+    with FleetBridge(text, directory) as bridge:
+        theirs = ServeProcess("echo", bridge.fleet._kept["theirs"].path)
+        try:
+            eventually(lambda: bridge.states()["ours"] == "ready", "the one that is loaded at once")
+            assert bridge.say("theirs") == bridge.say("ours") == "hello there"
+            ours = lock_holder(bridge.fleet._kept["ours"].path)
+            assert ours is not None
+            bridge.stop()
+            eventually(lambda: not is_running(ours), "the end of ours")
+            assert theirs.process.poll() is None
+            assert theirs.stop()[0] == 0
+        finally:
+            theirs.end()
+
+
+def test_a_host_that_is_killed_is_started_again(front: Front) -> None:
+    bridge = front('models.f = { model = "faulty" }')
+    before = bridge.say("f", "x")
+    pid = lock_holder(bridge.fleet._kept["f"].path)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    eventually(lambda: bridge.states()["f"] == "stopped", "the bridge knows")
+    assert bridge.say("f", "x") != before
+
+
+def test_one_that_is_stopped_while_it_loads(front: Front, directory: str) -> None:
+    bridge = front(f'models.slow = {{ model = "faulty@{directory}/go" }}')
+    kept = bridge.fleet._kept["slow"]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(bridge.post, "/chat/completions", ask("x", model="slow"))
+        eventually(lambda: bridge.states()["slow"].startswith("loading ("), "it loads")
+        os.kill(lock_holder(kept.path) or 0, signal.SIGTERM)
+        answer = waiting.result(PATIENCE)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (
+        503,
+        "the host of slow was stopped while it loaded",
+    )

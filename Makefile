@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz test-llm quality docs-reference bench clean
+.PHONY: demo test lint types check fuzz test-llm quality docs-reference sanitize bench clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -24,6 +24,11 @@ check: $(STAMPS)/dev
 
 fuzz: $(STAMPS)/dev
 	$(BIN)/python -m tests.fuzz --seconds 10
+
+# The tests of the Markov kernel on a copy of it with bounds checks and sanitizers; two minutes of a processor, so not
+# part of `make test`.
+sanitize: $(STAMPS)/dev
+	$(BIN)/python -m tests.sanitize
 
 # A real model of 270 million parameters, from a package; not part of `make test`.
 test-llm: $(STAMPS)/dev

@@ -1,0 +1,1 @@
+"""The compiled Markov kernel under watch."""

@@ -1,9 +1,9 @@
 """python -m tests.sanitize: the tests of the Markov kernel, with every access of its compiled loops watched.
 
-The kernel is compiled without bounds checks and trusts its callers for sizes. Here its sources are copied, compiled with
-bounds checks and, where gcc has them, with the address and undefined-behaviour sanitizers, which also see what goes past
-Cython's checks (eight bytes read at once, shifts, overflows). Then the kernel's own tests run on that copy. Exit status 0
-is a pass; where there is no C compiler, nothing is checked and it says so.
+The kernel is compiled without bounds checks and trusts its callers for sizes. Here its sources are copied and compiled
+with bounds checks. Where gcc has them, the address and undefined-behaviour sanitizers watch as well: they see what goes
+past Cython's checks, such as eight bytes read at once, shifts and overflows. Then the kernel's own tests run on that
+copy. Exit status 0 is a pass; where there is no C compiler, nothing is checked and it says so.
 """
 
 from __future__ import annotations

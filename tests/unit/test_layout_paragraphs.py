@@ -250,6 +250,43 @@ def test_a_name_in_a_typewriters_font_inside_a_sentence_is_no_code() -> None:
     assert texts(structure(page, WIDTH, HEIGHT)) == [" ".join(text)]
 
 
+def test_a_bold_line_opens_and_ends_a_paragraph_however_wide_the_others_are() -> None:
+    posts = [
+        "• Central district report",
+        "• Northern lantern method, district bridge",
+        "• Old market harbour and workshop",
+    ]
+    page = [*lines(50, 100, posts), line(50, 139, "Assistant, Platform Partners", bold=True)]
+    page += lines(50, 152, ["• Early engine canal", "• Early turbine depot"])
+    page += [line(50, 200, "Languages", bold=True), *lines(50, 213, ["Useful towers", "Public canal, a committee"])]
+    found = texts(structure(page, WIDTH, HEIGHT))
+    assert {"Assistant, Platform Partners", "Languages"} <= set(found)
+
+
+def test_two_lines_alone_far_apart_are_two_paragraphs() -> None:
+    page = [
+        line(50, 300, "Please complete in block letters. Do not write in the boxes."),
+        line(50, 321, "A Open market"),
+    ]
+    assert len(structure(page, WIDTH, HEIGHT)) == 2
+
+
+def test_the_title_stands_above_what_is_beside_it() -> None:
+    """A narrow column beside the text begins a little below the name, and is read before it."""
+    side = [line(40, 115, "Contact", bold=True), *lines(40, 128, ["81 Mill Road", "Northam"])]
+    text = [line(250, 140, "Experience", 13, True), *lines(180, 160, PROSE)]
+    found = structure([*side, line(220, 100, "Ada Okafor", 20, True), *text], WIDTH, HEIGHT)
+    assert texts(found, Kind.TITLE) == ["Ada Okafor"]
+
+
+@pytest.mark.parametrize(
+    "post", ["Assistant, Sensor Partners, 2030–2033", "2018–2021 Public school", "Clerk (2019 - today)"]
+)
+def test_posts_with_their_years_are_no_headings(post: str) -> None:
+    page = [*lines(50, 100, PROSE), line(50, 170, post, bold=True), *lines(50, 190, OTHER)]
+    assert texts(structure(page, WIDTH, HEIGHT), Kind.HEADING) == []
+
+
 def test_text_left_of_a_bullet_does_not_go_on_with_its_item() -> None:
     items = [f"• {text}" for text in ("Some flour from the mill by the river", "Butter from a farm on the other side")]
     page = [*lines(50, 100, PROSE), *lines(64, 152, items), *lines(50, 178, OTHER)]

@@ -39,6 +39,8 @@ GAP = 0.08
 """Usual and wide steps are this far apart, in units of the usual one; recognised usual ones lie closer together."""
 LEAST_WIDE = 1.08
 """No step is wide that is not this many times the usual one: recognised baselines stray by 5 %."""
+USUAL = 1.6
+"""A lone step larger than this, where common leading ends, is wide: no other tells that it is usual."""
 LOOSE = 2.0
 """Lines further apart, in units of their size, may be paragraphs as well as double-spaced ones: common leading ends at
 1.6, double-spaced text begins at 2.3."""
@@ -63,6 +65,8 @@ class Column:
         steps = [self._step(i) for i in range(1, len(rows)) if _are_stacked(rows[i - 1], rows[i])]
         plain = [step for step in steps if 0.5 < step < 3.2]
         self.pitch = _pitch(plain) if plain else 1.5
+        if len(plain) == 1:
+            self.pitch = min(self.pitch, USUAL)
         """The usual step between lines, in units of their size."""
         self.wide, self.spaced = _wide([step / self.pitch for step in plain])
         """The step, in units of the usual one, from which lines are set apart; whether paragraphs are."""

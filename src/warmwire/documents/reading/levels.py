@@ -93,14 +93,24 @@ def _take_named(pages: Sequence[ReadPage]) -> None:
 
 
 def _keep_one_title(pages: Sequence[ReadPage]) -> None:
-    """A document has one title, before all headings; others are headings of the highest level, and so are all where
-    the pages name several of that level."""
+    """A document has one title, over all headings; others are headings of the highest level, and so are all where the
+    pages name several of that level."""
     named = [same_text(text) for page in pages for level, text in page.headings if level == 1]
     opened = False
-    for element in (element for page in pages for element in page.elements):
-        if element.kind is Kind.TITLE and (opened or (len(named) > 1 and same_text(element.text) in named)):
-            element.kind, element.level = Kind.HEADING, 1
-        opened = opened or element.kind in (Kind.TITLE, Kind.HEADING)
+    for page in pages:
+        heads: list[Element] = []
+        for element in (element for element in page.elements if element.kind in (Kind.TITLE, Kind.HEADING)):
+            later = opened or not all(_stands_over(element, head) for head in heads)
+            if element.kind is Kind.TITLE and (later or (len(named) > 1 and same_text(element.text) in named)):
+                element.kind, element.level = Kind.HEADING, 1
+            opened = opened or element.kind is Kind.TITLE
+            heads.append(element)
+        opened = opened or bool(heads)
+
+
+def _stands_over(one: Element, other: Element) -> bool:
+    """Whether an element stands higher on its page than another that is read before it, in a column at its side."""
+    return one.box is not None and other.box is not None and one.box.top < other.box.top
 
 
 def _heads(pages: Sequence[ReadPage]) -> Iterator[_Head]:

@@ -62,6 +62,10 @@ _NAMED = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 _DATE = re.compile(r"(?:^|,|\s)\d{1,2}\.?\s+[^\W\d_]{3,}\.?\s+(?:19|20)\d\d$|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d$")
+_SPAN = re.compile(
+    r"[,|·(:]\s*(?:19|20)\d\d\s?[-–—]\s?(?:(?:19|20)\d\d|\w{3,8})\)?$|^(?:19|20)\d\d\s?[-–—]\s?(?:19|20)\d\d\s"
+)
+"""Years from and to, set off, at either end: a post or a school of somebody's life."""
 _MATHS = re.compile(r"[=<>≤≥≈≠∑∫√∏∂∞∈⊂∪∩±×÷→⇒]")
 _STOPS = (".", ";", ",", "。", "，", "；")
 
@@ -123,7 +127,7 @@ def is_heading(before: Paragraph | None, paragraph: Paragraph, following: Paragr
         return False
     if numbered and (ratio >= NUMBERED or (backed and _is_prose(following))):
         return True
-    if paragraph.bold and look.bold < 0.7:
+    if paragraph.bold and look.bold < 0.7 and not _SPAN.search(text):
         return following is None or not following.bold or backed or paragraph.size > NUMBERED * following.size
     return backed and ratio >= NUMBERED
 
@@ -164,6 +168,7 @@ def _is_alone(before: Paragraph | None, part: Paragraph) -> bool:
         and text[0].isupper()
         and not text.endswith((":", *_STOPS))
         and 4 * sum(map(str.isdigit, text)) < len(text)
+        and not _SPAN.search(text)
         and _may_head(part, text)
     )
 

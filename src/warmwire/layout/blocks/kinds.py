@@ -86,7 +86,10 @@ class _Classifier:
         self.headings = [part for part in self.headings if said[" ".join(part.texts)] < REPEATED]
         opening = next((i for i, part in enumerate(texts) if len(part.lines) > 2), len(texts))
         early = {id(part) for part in texts[:opening]}
-        self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)
+        top = min(texts, key=lambda part: part.box.top, default=None)  # above what stands beside the text, too
+        self.title = title_of([part for part in self.headings if part is top], self.headings, size)
+        if self.title is None:
+            self.title = title_of([part for part in self.headings if id(part) in early], self.headings, size)
         if self.title is not None:
             names = {id(part) for part in bylines(self.title, texts, set(map(id, self.headings)), size)}
             self.headings = [part for part in self.headings if id(part) not in names]

@@ -47,6 +47,8 @@ DROPPED = 1.8
 """A drop cap is this many times as large as the text at least: it reaches over two lines."""
 SHORT = 0.5
 """A line of less than this share of its column's width, over one that fills it, is a heading of its own."""
+FILLED = 0.85
+"""A line of less than that share of the widest around it has not run on to the margin."""
 FAR = 1.9
 """A step of so many usual ones parts whatever stands around it."""
 
@@ -280,6 +282,13 @@ def _opens(paragraph: Paragraph, i: int, column: Column) -> bool:
         return True
     if step < 0.25 or step > FAR:  # beside the last line, or well below it
         return True
+    if (
+        paragraph.marker
+        and line.bold
+        and not last.bold
+        and line.box.left < paragraph.lines[0].box.left + INDENT * column.size
+    ):
+        return True
     exact = _is_exact(last) and _is_exact(line)
     if _size_changes(paragraph, i, column) > ROUGHEST and (exact or column.early[i - 1] or column.is_wide(i)):
         return True
@@ -319,7 +328,7 @@ def _weigh(paragraph: Paragraph, i: int, column: Column) -> float:
         score += w.wider * (step > column.wide + 0.25)
     if _size_changes(paragraph, i, column) > column.roughness:
         score += w.size
-    score += _weight_change(paragraph, last, line, early or ended)
+    score += _weight_change(paragraph, last, line, early or ended or column.share(i - 1) < FILLED)
     return score + (_item_shift if paragraph.marker else _shift)(paragraph, i, column)
 
 

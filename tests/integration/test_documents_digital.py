@@ -84,4 +84,4 @@ def test_contents_and_code_keep_their_lines() -> None:
     ]
     assert all(e.kind is Kind.LIST_ITEM for e in found[1:7])
     (code,) = [e for e in found if e.kind is Kind.CODE]
-    assert code.text == "def load(ship):\n    for crate in ship:\n        lift(crate)\n    return 0"
+    assert code.text == "def load(ship):\n    for crate in ship:\n        lift(crate) # one by one\n    return 0"

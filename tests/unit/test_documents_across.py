@@ -187,3 +187,11 @@ def test_a_stage_that_fails_is_left_out_and_named(monkeypatch: pytest.MonkeyPatc
     settle(document)
     assert document.pages[0].record.skipped == ["levels"]
     assert document.pages[0].elements[0].kind is Kind.PAGE_HEADER
+
+
+def test_a_listing_goes_on_over_the_page() -> None:
+    pages = [
+        ReadPage(PageRecord(1), 600, 800, [Element(Kind.TEXT, "It loads:"), Element(Kind.CODE, "def load():", size=9)]),
+        ReadPage(PageRecord(2), 600, 800, [Element(Kind.CODE, "    return 1", size=9), Element(Kind.TEXT, "So.")]),
+    ]
+    assert export(Reading("a", pages), Format.MD) == "It loads:\n\n```\ndef load():\n    return 1\n```\n\nSo.\n"

@@ -514,6 +514,7 @@ def contents() -> bytes:
         + "".join(
             text(90 + 6 * (len(x) - len(x.lstrip())), 490 - k * 13, x.strip(), 10, "F3") for k, x in enumerate(code)
         )
+        + text(300, 464, "# one by one", 10, "F3")
         + prose(72, 420, 5)
     )
     return pdf.bytes()

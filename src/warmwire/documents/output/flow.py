@@ -128,7 +128,10 @@ class _Body:
         """Add the second part of a paragraph to the item of the first. One over three pages stays that item."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary.of(e.text for page in self._reading.pages for e in page.elements)
-        item.text = join_lines([item.text, clean(rest.text)], self._vocabulary)
+        if item.kind is Kind.CODE:
+            item.text = f"{item.text}\n{clean(rest.text)}"
+        else:
+            item.text = join_lines([item.text, clean(rest.text)], self._vocabulary)
         item.parts.append(Part(page, rest, len(item.text)))
 
     def _add(self, item: Item) -> None:

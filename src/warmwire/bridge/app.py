@@ -23,12 +23,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from warmwire.bridge.answers import ChatShape, Chunk, Shape, TextShape
 from warmwire.bridge.bodies import ChatBody, EmbeddingsBody, RerankBody, Sampling, TextBody, read
 from warmwire.bridge.convert import chat_request, media_in, text_request
+from warmwire.bridge.documents import Documents
 from warmwire.bridge.errors import code_of, plain_error
 from warmwire.bridge.fleet.look import look
 from warmwire.bridge.guard import Guard
 from warmwire.bridge.metrics import CONTENT_TYPE, Metrics, Record
 from warmwire.bridge.output import Output, read_body, unless_gone
-from warmwire.bridge.router import OneHost, Router, Say
+from warmwire.bridge.router import OneHost, Router, Say, silently
 from warmwire.client import AsyncClient, Request
 from warmwire.errors import (
     BackendUnavailableError,
@@ -52,10 +53,6 @@ def make_app(hosts: str | Router, key: str | None = None) -> ASGIApp:
     A router is started and closed with the application's lifespan.
     """
     return Guard(_Bridge(OneHost(hosts) if isinstance(hosts, str) else hosts).app(), key)
-
-
-async def silently(word: str) -> None:
-    """Whoever waits for an answer in one piece is told nothing on the way."""
 
 
 class _Endpoint:
@@ -112,6 +109,7 @@ class _Bridge:
             for method, works in (("POST", posts), ("GET", gets))
             for path, work in works.items()
         ]
+        routes += Documents(self._router, self._metrics).routes()
         return Starlette(routes=routes, exception_handlers={HTTPException: _http_error}, lifespan=self._live)
 
     @asynccontextmanager

@@ -34,9 +34,14 @@ class UnknownModelError(InvalidRequestError):
     """No model is called that."""
 
 
+class NoSuchTaskError(InvalidRequestError):
+    """There is no task of that id, or it has not ended."""
+
+
 _STATUS: Final[tuple[tuple[type[WarmwireError], int], ...]] = (
     (BodyTimeoutError, HTTPStatus.REQUEST_TIMEOUT),
     (UnknownModelError, HTTPStatus.NOT_FOUND),
+    (NoSuchTaskError, HTTPStatus.NOT_FOUND),
     (InvalidRequestError, HTTPStatus.BAD_REQUEST),
     (AttachmentError, HTTPStatus.BAD_REQUEST),
     (EmbedUnsupportedError, HTTPStatus.BAD_REQUEST),

@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from warmwire.bridge.errors import plain_error
 
-_OPEN: Final = ("/health",)
-"""Says nothing but that this process lives."""
+_OPEN: Final = ("/health", "/")
+"""Say nothing but that this process lives, and how to use it."""
 
 
 class Guard:

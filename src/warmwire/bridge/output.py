@@ -110,12 +110,12 @@ class Output:
             raise ClientDisconnect from None
 
 
-async def read_body(request: Request) -> bytes:
-    """The body. Raises FrameTooLargeError as soon as it is known to be over `MAX_BODY`, BodyTimeoutError for one that
+async def read_body(request: Request, most: int = MAX_BODY) -> bytes:
+    """The body. Raises FrameTooLargeError as soon as it is known to be over `most` bytes, BodyTimeoutError for one that
     does not come, and ClientDisconnect."""
     declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > MAX_BODY:
-        raise _too_large()
+    if declared.isdigit() and int(declared) > most:
+        raise _too_large(most)
     parts: list[bytes] = []
     size, loop = 0, asyncio.get_running_loop()
     end = loop.time() + BODY_TIMEOUT
@@ -123,8 +123,8 @@ async def read_body(request: Request) -> bytes:
         async with asyncio.timeout(BODY_PAUSE) as limit:
             async for part in request.stream():
                 size += len(part)
-                if size > MAX_BODY:
-                    raise _too_large()
+                if size > most:
+                    raise _too_large(most)
                 parts.append(part)
                 limit.reschedule(min(end, loop.time() + BODY_PAUSE))
     except TimeoutError:
@@ -132,8 +132,8 @@ async def read_body(request: Request) -> bytes:
     return b"".join(parts)
 
 
-def _too_large() -> FrameTooLargeError:
-    return FrameTooLargeError(f"the body is larger than {MAX_BODY} bytes")
+def _too_large(most: int) -> FrameTooLargeError:
+    return FrameTooLargeError(f"the body is larger than {most} bytes")
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, None]) -> None:

@@ -60,6 +60,10 @@ class Router(Protocol):
         """End the hosts that were started here."""
 
 
+async def silently(word: str) -> None:
+    """Whoever waits for an answer in one piece is told nothing on the way."""
+
+
 class OneHost:
     """One socket, whatever the model is called. A host has one."""
 

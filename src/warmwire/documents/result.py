@@ -227,6 +227,16 @@ class Document:
 
         return self._with_source(lambda source: searchable_pdf(self.reading, source))
 
+    def files(self, format: str) -> dict[str, bytes]:
+        """The document in a format, as the files that it takes, by what their names end in: one, but for `csv`.
+
+        Raises UsageError for a format that is not known, InputError where it cannot hold the document.
+        """
+        from warmwire.documents.output.save import render
+
+        form = _known(format)
+        return self._with_source(lambda source: render(self.reading, form, source))
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -242,9 +252,7 @@ class Document:
         """
         from warmwire.documents.output.save import save
 
-        if format is not None and format not in set(Format):
-            raise UsageError(f"there is no format {format!r}; there are {', '.join(Format)}")
-        form = Format(format) if format else format_of(path)
+        form = _known(format) if format is not None else format_of(path)
         save(self.reading, Path(path), form, self._open, Path(images) if images is not None else None)
 
     def _with_source(self, use: Callable[[Source], _T]) -> _T:
@@ -253,3 +261,9 @@ class Document:
             return use(source)
         finally:
             source.close()
+
+
+def _known(format: str) -> Format:
+    if format not in set(Format):
+        raise UsageError(f"there is no format {format!r}; there are {', '.join(Format)}")
+    return Format(format)

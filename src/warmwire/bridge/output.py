@@ -110,9 +110,10 @@ class Output:
             raise ClientDisconnect from None
 
 
-async def read_body(request: Request, most: int = MAX_BODY) -> bytes:
-    """The body. Raises FrameTooLargeError as soon as it is known to be over `most` bytes, BodyTimeoutError for one that
-    does not come, and ClientDisconnect."""
+async def read_body(request: Request, most: int = 0) -> bytes:
+    """The body. Raises FrameTooLargeError as soon as it is known to be over `most` bytes (0: `MAX_BODY`),
+    BodyTimeoutError for one that does not come, and ClientDisconnect."""
+    most = most or MAX_BODY
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > most:
         raise _too_large(most)

@@ -37,7 +37,7 @@ from warmwire.models.echo import EchoModel
 from warmwire.models.interface import Capabilities, Finish
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import Surface, surface_addr
-from warmwire.wire.admin import Status
+from warmwire.wire.admin import HostEvent
 from warmwire.wire.generation.messages import OutBlock
 
 IDLE: dict[str, Any] = {
@@ -254,7 +254,7 @@ class AdminThread:
 
     def publish(self, details: dict[str, Any]) -> None:
         async def run() -> None:
-            self._admin.publish(Status.LOADING_MODEL, details)
+            self._admin.publish(HostEvent.LOADING_MODEL, details)
 
         asyncio.run_coroutine_threadsafe(run(), self._loop).result(PATIENCE)
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
     from warmwire.client.generation.aio import AsyncClient, AsyncStream
     from warmwire.client.generation.sync import Client, Stream
-    from warmwire.client.generation.tasks import HostStatus
     from warmwire.client.grall.aio import AsyncGrallClient, AsyncGrallStream
     from warmwire.client.grall.sync import GrallClient, GrallStream
     from warmwire.errors import (
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         WireVersionError,
     )
     from warmwire.media.images import image_attachment
+    from warmwire.wire.admin import HostStatus
     from warmwire.wire.generation.messages import (
         MAX_ATTACHMENT_BYTES,
         MAX_ATTACHMENTS,
@@ -85,7 +85,6 @@ _HOME = {
         "Client",
         "Stream",
     ),
-    "client.generation.tasks": ("HostStatus",),
     "media.images": ("image_attachment",),
     "errors": (
         "AttachmentError",
@@ -111,6 +110,7 @@ _HOME = {
         "WarmwireError",
         "WireVersionError",
     ),
+    "wire.admin": ("HostStatus",),
     "wire.generation.messages": (
         "MAX_ATTACHMENT_BYTES",
         "MAX_ATTACHMENTS",

@@ -10,8 +10,7 @@ import itertools
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,6 +20,7 @@ from warmwire.errors import CancelledError, InternalError, TruncatedError, Warmw
 from warmwire.media.images import Image, image_attachment
 from warmwire.models.interface import Handler, PageModel
 from warmwire.system.closing import Closing
+from warmwire.system.timer import if_longer
 from warmwire.transport.dial import DIAL_WAIT
 from warmwire.wire.generation.messages import (
     PROMPT_PAGE,
@@ -139,7 +139,7 @@ class Local(_Engine):
         self._cancelled.clear()
         deadline = Deadline(self._timeout)
         try:
-            with _after(self._timeout, self._cancelled.set):
+            with if_longer(self._timeout, self._cancelled.set):
                 finish = self._model.generate(request, emit, self._cancelled)
         except WarmwireError as error:
             if isinstance(error, CancelledError) and deadline.passed:
@@ -163,21 +163,6 @@ class Local(_Engine):
     def cancel(self) -> None:
         """Give up the page under way in another thread: its `read` raises CancelledError when the handler stops."""
         self._cancelled.set()
-
-
-@contextmanager
-def _after(seconds: float | None, action: Callable[[], object]) -> Iterator[None]:
-    """Do something on another thread if the block takes longer than that."""
-    if seconds is None:
-        yield
-        return
-    timer = threading.Timer(seconds, action)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 class RemoteEngine(_Engine):

@@ -18,7 +18,7 @@ from warmwire.host.base import Activity, BaseHost
 from warmwire.host.hangup import HangupWatch
 from warmwire.models.interface import Capabilities
 from warmwire.transport.peer import peer_credentials
-from warmwire.wire.admin import Status, encode_status
+from warmwire.wire.admin import HostEvent, encode_status
 from warmwire.wire.generation.messages import VERSION
 
 _MOST_BEHIND: Final = 64 << 10
@@ -37,21 +37,21 @@ class Admin:
     def __init__(self, uids: set[int], hangups: HangupWatch) -> None:
         self._uids = uids
         self.hangups = hangups
-        self._state = encode_status(Status.STARTING)
+        self._state = encode_status(HostEvent.STARTING)
         self._capabilities = b""
         self._activity: Activity | None = None
         self._changed_at = time.monotonic()
         self._announced: asyncio.TimerHandle | None = None
         self._subscribers: set[_Subscriber] = set()
 
-    def publish(self, status: Status, details: Mapping[str, Any] | None = None) -> None:
+    def publish(self, status: HostEvent, details: Mapping[str, Any] | None = None) -> None:
         """Enter a state."""
         self._state = encode_status(status, details)
         self._tell(self._state)
 
     def present(self, host: BaseHost[Any]) -> None:
         """Say what a loaded host can do, and tell of its activity from now on."""
-        self._capabilities = encode_status(Status.CAPABILITIES, _details(host.name, host.capabilities))
+        self._capabilities = encode_status(HostEvent.CAPABILITIES, _details(host.name, host.capabilities))
         self._tell(self._capabilities)
         self._activity = host.activity
         host.on_activity = self._changed
@@ -106,7 +106,7 @@ class Admin:
         if self._activity is None:
             return b""
         idle = 0.0 if self._activity.outstanding else round(time.monotonic() - self._changed_at, 1)
-        return encode_status(Status.ACTIVITY, msgspec.to_builtins(self._activity) | {"idle": idle})
+        return encode_status(HostEvent.ACTIVITY, msgspec.to_builtins(self._activity) | {"idle": idle})
 
     def _tell(self, line: bytes) -> None:
         for subscriber in tuple(self._subscribers):

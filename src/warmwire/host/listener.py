@@ -26,7 +26,7 @@ from warmwire.transport.conn import Conn
 from warmwire.transport.listen import SocketPath
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.transport.peer import own_uids
-from warmwire.wire.admin import Status
+from warmwire.wire.admin import HostEvent
 
 log = logging.getLogger("warmwire.host")
 
@@ -109,7 +109,7 @@ class Listener(Closing):
                 async with self._telling(host) as admin:
                     await host.serve({Surface.GENERATION: self._sock}, stop)
                     self._path.unlink()
-                    admin.publish(Status.DRAINING)
+                    admin.publish(HostEvent.DRAINING)
                     await host.drain(drain_timeout)
             finally:
                 with self._lock:
@@ -146,7 +146,7 @@ class Listener(Closing):
         """The admin socket beside ours, for `warmwire status` and its like. Without it, where it cannot be had."""
         admin = Admin(own_uids(), host.hangups)
         admin.present(host)
-        admin.publish(Status.READY)
+        admin.publish(HostEvent.READY)
         with ExitStack() as stack:
             try:
                 path = stack.enter_context(SocketPath(surface_addr(self.addr, Surface.ADMIN)))

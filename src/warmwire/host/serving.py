@@ -17,7 +17,7 @@ from warmwire.host.notify import InheritedPath
 from warmwire.transport.listen import Access, SocketPath
 from warmwire.transport.paths import Surface, check_path, surface_addr
 from warmwire.transport.peer import own_uids
-from warmwire.wire.admin import Status
+from warmwire.wire.admin import HostEvent
 
 log = logging.getLogger("warmwire.host")
 
@@ -71,13 +71,13 @@ async def serving(
         if paths.wanted(Surface.ADMIN):
             telling = asyncio.create_task(admin.serve(paths.claim(Surface.ADMIN).bind()))
         try:
-            admin.publish(Status.LOADING_MODEL, {"phase": "checking_local", "path": host.name})
+            admin.publish(HostEvent.LOADING_MODEL, {"phase": "checking_local", "path": host.name})
             if await unless(stop, host.start()):
                 admin.present(host)
                 served = {s: paths.claim(s) for s, able in host.beside().items() if paths.wanted(s, able)}
                 served[Surface.GENERATION] = own
                 listening = {surface: path.bind(access) for surface, path in served.items()}
-                admin.publish(Status.READY)
+                admin.publish(HostEvent.READY)
                 record(
                     "ready",
                     model=host.name,
@@ -89,7 +89,7 @@ async def serving(
                 await host.serve(listening, stop)
                 for path in served.values():
                     path.unlink()
-                admin.publish(Status.DRAINING)
+                admin.publish(HostEvent.DRAINING)
             yield
         finally:
             if telling is not None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from warmwire.errors import InputError
+from warmwire.system.timer import if_longer
 
 _MOST = 64 << 20
 """Bytes taken: no more fit one message of the wire."""
@@ -33,29 +31,16 @@ def piped() -> bool:
 
 def read_text() -> str:
     """All of standard input; bytes that are no UTF-8 become U+FFFD. Raises InputError for more than fits the wire."""
-    with _told_if_silent():
+    with if_longer(_SILENCE, _say_what_is_waited_for):
         data = sys.stdin.buffer.read(_MOST + 1)
     if len(data) > _MOST:
         raise InputError(f"standard input gives over {_MOST >> 20} MiB, which no request can carry")
     return data.decode(errors="replace")
 
 
-@contextmanager
-def _told_if_silent() -> Iterator[None]:
-    """Say what is waited for, if it takes long: a pipe that nobody writes to and nobody closes looks like a hang."""
-
-    def say() -> None:
-        print(
-            "warmwire: waiting for the end of standard input (< /dev/null leaves it out)", file=sys.stderr, flush=True
-        )
-
-    timer = threading.Timer(_SILENCE, say)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _say_what_is_waited_for() -> None:
+    """A pipe that nobody writes to and nobody closes looks like a hang."""
+    print(_WAITING, file=sys.stderr, flush=True)
 
 
 def given_texts(texts: list[str]) -> list[str]:

@@ -133,15 +133,11 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def requests_in_words(activity: dict[str, Any]) -> str:
     """What runs and waits, and what has been."""
+    from warmwire.wire.admin import count_of
+
     outstanding, workers, capacity, answered, refused = (
-        number(activity, key) for key in ("outstanding", "workers", "capacity", "answered", "refused")
+        count_of(activity, key) for key in ("outstanding", "workers", "capacity", "answered", "refused")
     )
     running = min(outstanding, workers)
     waiting = outstanding - running
     return f"{running} running, {waiting} waiting (room for {capacity}), {answered} answered, {refused} refused"
-
-
-def number(activity: dict[str, Any], key: str) -> int:
-    """A count that a host told; 0 for what is none."""
-    value = activity.get(key)
-    return value if isinstance(value, int) else 0

@@ -49,11 +49,10 @@ class View:
     """What has been told so far."""
 
     def __init__(self, path: str) -> None:
+        from warmwire.wire.admin import HostStatus
+
         self.path = path
-        self.state = ""
-        self.details: dict[str, Any] = {}
-        self.models: list[str] = []
-        self.activity: dict[str, Any] = {}
+        self.told = HostStatus()
         self.rate = 0.0
         """Messages a second, of late."""
 
@@ -61,24 +60,19 @@ class View:
 
     def take(self, event: dict[str, Any], now: float) -> bool:
         """Take one line of the admin socket in, at `now` in seconds; returns whether there is news in it."""
-        from warmwire.cli.verbs.status import number
+        from warmwire.wire.admin import HostEvent, count_of
 
-        details = {key: value for key, value in event.items() if key not in ("id", "type", "status")}
-        match event.get("status"):
-            case "capabilities":
-                self.models.append(str(details.get("backend", "?")))
+        before = self.told.activity
+        match self.told.take(event):
+            case None | HostEvent.CAPABILITIES:
                 return False
-            case "activity":
-                sent = number(details, "sent")
+            case HostEvent.ACTIVITY:
+                sent = count_of(event, "sent")
                 if self._counted is not None and now > self._counted[0]:
                     self.rate = max(0, sent - self._counted[1]) / min(now - self._counted[0], _INTERVAL)
-                news = details != self.activity
-                self._counted, self.activity = (now, sent), details
-                return news
-            case str(state):
-                self.state, self.details = state, details
-                return True
-        return False
+                self._counted = now, sent
+                return self.told.activity != before
+        return True
 
 
 def _views(socket: Path | None) -> Iterator[View]:
@@ -88,6 +82,7 @@ def _views(socket: Path | None) -> Iterator[View]:
     from warmwire.client import Client
     from warmwire.errors import DialError
     from warmwire.transport.paths import Surface, surface_addr
+    from warmwire.wire.admin import HostEvent
 
     path = surface_addr(socket, Surface.GENERATION)
     told = False
@@ -102,7 +97,7 @@ def _views(socket: Path | None) -> Iterator[View]:
             if not told:
                 raise
             return
-        if view.state in ("", "draining"):
+        if view.told.state in ("", HostEvent.DRAINING):
             return  # otherwise we may have been dropped for being slow: look again
 
 
@@ -112,9 +107,10 @@ def _line(view: View) -> str:
     from warmwire.cli.verbs.status import explain, requests_in_words
     from warmwire.system.text import printable
 
-    line = f"{datetime.now():%H:%M:%S} {view.state}: {explain(view.state, view.details)}"
-    if view.activity:
-        line += f"; {requests_in_words(view.activity)}, {view.rate:.0f} messages/s"
+    told = view.told
+    line = f"{datetime.now():%H:%M:%S} {told.state}: {explain(told.state, told.details)}"
+    if told.activity:
+        line += f"; {requests_in_words(told.activity)}, {view.rate:.0f} messages/s"
     return printable(line, _LONGEST)
 
 
@@ -122,21 +118,24 @@ def _table(view: View) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from warmwire.cli.verbs.status import explain, number, requests_in_words
+    from warmwire.cli.verbs.status import explain, requests_in_words
     from warmwire.system.text import printable
+    from warmwire.wire.admin import HostEvent, count_of
 
     table = Table.grid(padding=(0, 2))
 
     def row(key: str, value: str, style: str = "") -> None:
         table.add_row(Text(key, "dim"), Text(printable(value, _LONGEST), style))
 
+    told = view.told
     row("host", view.path)
-    row("model", ", ".join(view.models) or "-")
-    row("state", f"{view.state}: {explain(view.state, view.details)}", "green" if view.state == "ready" else "yellow")
-    if view.activity:
-        outstanding = number(view.activity, "outstanding")
-        running = min(outstanding, number(view.activity, "workers"))
-        row("requests", requests_in_words(view.activity))
+    row("model", ", ".join(str(can.get("backend", "?")) for can in told.capabilities) or "-")
+    colour = "green" if told.state == HostEvent.READY else "yellow"
+    row("state", f"{told.state}: {explain(told.state, told.details)}", colour)
+    if told.activity:
+        outstanding = count_of(told.activity, "outstanding")
+        running = min(outstanding, count_of(told.activity, "workers"))
+        row("requests", requests_in_words(told.activity))
         row("queue", "\u25a0" * min(running, 64) + "\u25a1" * min(outstanding - running, _MOST_WAITING), "cyan")
         row("messages", f"{view.rate:.0f}/s" if outstanding else "")
     return table

@@ -17,7 +17,6 @@ from typing import Any, Final, Self, Unpack, cast
 
 from warmwire.client.generation.shared import BUSY, AskOptions, Deadline, Reply, ask_request, ended_silently, unsent
 from warmwire.client.generation.tasks import (
-    HostStatus,
     read_events_async,
     read_status_async,
     run_task_async,
@@ -26,6 +25,7 @@ from warmwire.client.generation.tasks import (
 from warmwire.errors import UsageError
 from warmwire.system.closing import AsyncClosing
 from warmwire.transport.dial import DIAL_WAIT, connect_async
+from warmwire.wire.admin import HostStatus
 from warmwire.wire.generation.frames import FrameReader
 from warmwire.wire.generation.messages import OutBlock, Request
 from warmwire.wire.generation.request import encode_request

@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack, cast
 
 from warmwire.client.generation.shared import BUSY, AskOptions, Deadline, Reply, ask_request, ended_silently, unsent
-from warmwire.client.generation.tasks import HostStatus, read_events, read_status, run_task, wait_ready
+from warmwire.client.generation.tasks import read_events, read_status, run_task, wait_ready
 from warmwire.errors import UsageError
 from warmwire.system.closing import Closing
 from warmwire.transport.conn import Conn
 from warmwire.transport.dial import DIAL_WAIT, connect
+from warmwire.wire.admin import HostStatus
 from warmwire.wire.generation.messages import OutBlock, Request
 from warmwire.wire.tasks import EmbedRequest, EmbedResponse, RerankRequest, RerankResponse
 

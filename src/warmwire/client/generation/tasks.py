@@ -14,8 +14,6 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
-import msgspec
-
 from warmwire.client.generation.shared import Deadline
 from warmwire.errors import (
     BackendUnavailableError,
@@ -28,7 +26,7 @@ from warmwire.errors import (
 )
 from warmwire.transport.dial import START, connect, connect_async
 from warmwire.transport.paths import Surface, surface_addr
-from warmwire.wire.admin import Status, decode_status
+from warmwire.wire.admin import HostEvent, HostStatus, decode_status
 from warmwire.wire.lines import LineReader
 from warmwire.wire.tasks import EmbedRequest, TaskError, TaskRequest, TaskResponse, decode_task_response, encode_line
 
@@ -42,15 +40,6 @@ _ACTIVITY_WAIT = 0.2
 
 
 _HANGS = f"the host takes connections but told nothing in {_STATE_WAIT:g} s: it hangs; restart it"
-
-
-class HostStatus(msgspec.Struct):
-    """How a host is: its state and the state's details, what its models can do, what it is doing (ours only)."""
-
-    state: str
-    details: dict[str, Any]
-    capabilities: list[dict[str, Any]]
-    activity: dict[str, Any] | None = None
 
 
 def run_task(addr: Addr, request: TaskRequest, wait: float, deadline: Deadline) -> TaskResponse:
@@ -113,7 +102,7 @@ def read_status(addr: Addr, wait: float) -> HostStatus:
     with _connect(addr, Surface.ADMIN, wait) as sock:
         sock.settimeout(_STATE_WAIT)
         lines = _lines(sock)
-        status = HostStatus("", {}, [])
+        status = HostStatus()
         while not status.state:
             try:
                 _note(status, next(lines, None))
@@ -129,7 +118,7 @@ async def read_status_async(addr: Addr, wait: float) -> HostStatus:
     """`read_status` for an event loop."""
     with await _connect_async(addr, Surface.ADMIN, wait) as sock:
         lines = _lines_async(sock)
-        status = HostStatus("", {}, [])
+        status = HostStatus()
         try:
             async with asyncio.timeout(_STATE_WAIT):
                 while not status.state:
@@ -147,7 +136,7 @@ async def wait_ready_async(addr: Addr, timeout: float) -> None:
     try:
         async with asyncio.timeout(timeout), contextlib.aclosing(read_events_async(addr, timeout)) as events:
             async for event in events:
-                if event.get("status") == Status.READY:
+                if event.get("status") == HostEvent.READY:
                     return
     except TimeoutError:
         raise BackendUnavailableError(f"the host was not ready within {timeout:g} s") from None
@@ -161,7 +150,7 @@ def wait_ready(addr: Addr, timeout: float) -> None:
         sock.settimeout(max(0.001, deadline - time.monotonic()))
         try:
             for line in _lines(sock):
-                if decode_status(line).get("status") == Status.READY:
+                if decode_status(line).get("status") == HostEvent.READY:
                     return
                 sock.settimeout(max(0.001, deadline - time.monotonic()))
         except TimeoutError:
@@ -189,7 +178,7 @@ def _start(addr: Addr) -> str:
 def _refuse_unable(status: HostStatus, request: TaskRequest) -> None:
     """Say so where waiting is no use: a host that is ready, of a model that cannot. Raises RequestError."""
     embed = isinstance(request, EmbedRequest)
-    if status.state == Status.READY and not any(c.get("embed" if embed else "rerank") for c in status.capabilities):
+    if status.state == HostEvent.READY and not any(c.get("embed" if embed else "rerank") for c in status.capabilities):
         names = ", ".join(str(c.get("backend")) for c in status.capabilities)
         if embed:
             raise EmbedUnsupportedError(f"the host's model ({names}) does not embed; serve an embedding model")
@@ -240,13 +229,5 @@ def _note(status: HostStatus, line: bytes | None) -> None:
     if line is None:
         raise StreamLostError("the host ended before it told its state")
     event = decode_status(line)
-    details = {key: value for key, value in event.items() if key not in ("id", "type", "status")}
-    match event.get("status"):
-        case Status.CAPABILITIES:
-            status.capabilities.append(details)
-        case Status.ACTIVITY:
-            status.activity = details
-        case str(state):
-            status.state, status.details = state, details
-        case other:
-            raise ProtocolError(f"the admin socket sent a status that is none: {other!r}")
+    if status.take(event) is None:
+        raise ProtocolError(f"the admin socket sent a status that is none: {event.get('status')!r}")

@@ -299,7 +299,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     # ------------------------------------------------------------------ writing
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes | bytearray) -> None:
         if not self._transport.is_closing():
             self._host.activity.sent += 1
             self._written += len(data)

@@ -50,8 +50,8 @@ class Outlet(Protocol):
     on_pause: Callable[[], None] | None
     on_resume: Callable[[], None] | None
 
-    def send(self, data: bytes) -> None:
-        """Send whole frames."""
+    def send(self, data: bytes | bytearray) -> None:
+        """Send whole frames; `data` is the outlet's from now on."""
 
 
 class Runner(Protocol):

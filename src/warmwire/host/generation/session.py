@@ -51,7 +51,7 @@ class _Line:
     def __init__(self) -> None:
         self.data = b""
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes | bytearray) -> None:
         self.data += data
 
 

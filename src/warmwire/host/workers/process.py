@@ -18,15 +18,25 @@ from typing import Final
 
 from warmwire.errors import CancelledError, ErrorCode, WarmwireError, sendable
 from warmwire.host.failure import trace_of
-from warmwire.host.workers.link import FAILED, READY, STARTED, Cancel, Job, decode
+from warmwire.host.workers.link import (
+    Cancel,
+    Done,
+    Failed,
+    Ready,
+    Started,
+    Unable,
+    WorkerJob,
+    decode_from_host,
+    encode_message,
+)
 from warmwire.host.workers.outbox import Outbox
 from warmwire.host.workers.segments import map_private
 from warmwire.models.interface import Model
 from warmwire.models.registry import load_model
 from warmwire.models.run import run_model
-from warmwire.wire.generation.frames import FrameReader, encode_frame
-from warmwire.wire.generation.messages import FRAME_JSON, MAX_ATTACHMENTS, OutBlock, Request, Response, ResponseType
-from warmwire.wire.generation.response import ResponseWriter, encode_response
+from warmwire.wire.generation.frames import FrameReader
+from warmwire.wire.generation.messages import MAX_ATTACHMENTS, OutBlock, Request, StopReason
+from warmwire.wire.generation.response import ResponseWriter
 
 _RECEIVE: Final = 1 << 16
 
@@ -37,19 +47,19 @@ class Worker:
     def __init__(self, link: socket.socket) -> None:
         self._link = link
         self._outbox = Outbox(link)
-        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[WorkerJob] = queue.SimpleQueue()
         self._cancels: dict[int, threading.Event] = {}
 
     def run(self, model_name: str, threads: int) -> None:
         """Load the model, say so, and answer jobs until the link ends."""
         try:
             model = load_model(model_name, threads)
-            ready = Response(type=READY, backend=model.name, report=model.capabilities)
+            ready = encode_message(Ready(model.name, model.capabilities))
         except Exception as error:
             text = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
-            self._say(Response(type=FAILED, message=text))
+            self._outbox.say(encode_message(Unable(sendable(text))))
             return
-        self._say(ready)
+        self._outbox.say(ready)
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
             self._answer(self._jobs.get(), model)
@@ -74,7 +84,7 @@ class Worker:
                 return
             descriptors += new
             for _, payload in reader.receive_data(data):
-                message = decode(payload)
+                message = decode_from_host(payload)
                 if isinstance(message, Cancel):
                     if (event := self._cancels.get(message.number)) is not None:  # else it has just been answered
                         event.set()
@@ -85,7 +95,7 @@ class Worker:
                 self._cancels[message.number] = threading.Event()
                 self._jobs.put(message)
 
-    def _answer(self, job: Job, model: Model) -> None:
+    def _answer(self, job: WorkerJob, model: Model) -> None:
         request = job.request or job.embed or job.rerank
         assert request is not None
         writer = ResponseWriter.to(request) if isinstance(request, Request) else ResponseWriter(request.id)
@@ -96,33 +106,25 @@ class Worker:
                 raise CancelledError("the request was cancelled")
             self._outbox.put(writer.block(block))
 
-        self._say(Response(type=STARTED))
+        self._outbox.say(encode_message(Started()))
         try:
             finish = run_model(model, request, emit, self._outbox.put, cancelled)
-            terminal = writer.done(finish.stop_reason, finish.usage, model.name, finish.report)
+            reason = StopReason(finish.stop_reason)
+            last = encode_message(Done(reason, finish.usage, finish.report, writer.has_called))
         except WarmwireError as error:
-            terminal = writer.error(error.code, str(error))
+            last = _failed(error.code, str(error))
         except MemoryError:
-            terminal = writer.error(ErrorCode.BACKEND_UNAVAILABLE, "the model ran out of memory on this request")
+            last = _failed(ErrorCode.BACKEND_UNAVAILABLE, "the model ran out of memory on this request")
         except Exception as error:
-            terminal = _failed(request.id, error)
+            last = _failed(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}", error)
         del self._cancels[job.number]
-        self._outbox.say(terminal)
-
-    def _say(self, response: Response) -> None:
-        self._outbox.say(encode_frame(FRAME_JSON, encode_response(response)))
+        self._outbox.say(last)
 
 
-def _failed(request_id: str, error: Exception) -> bytes:
-    """The terminal frame for a model's own exception, which tells the host where it came from."""
-    response = Response(
-        id=request_id,
-        type=ResponseType.ERROR,
-        code=ErrorCode.INTERNAL,
-        message=sendable(f"{type(error).__name__}: {error}"),
-        report=trace_of(error),
-    )
-    return encode_frame(FRAME_JSON, encode_response(response))
+def _failed(code: str, message: str, error: Exception | None = None) -> bytes:
+    """The last word of a job; where the model itself failed, it tells the host where."""
+    trace = None if error is None else trace_of(error)
+    return encode_message(Failed(code, sendable(message), trace))
 
 
 def main() -> None:

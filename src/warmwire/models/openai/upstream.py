@@ -19,6 +19,7 @@ import msgspec
 
 from warmwire.errors import BackendUnavailableError, CancelledError, RequestError
 from warmwire.models.openai.errors import status_error
+from warmwire.system.timer import if_longer
 
 if TYPE_CHECKING:
     import httpx
@@ -56,13 +57,8 @@ class Upstream(Protocol):
 def deadline(seconds: float) -> Iterator[threading.Event]:
     """A cancel flag that is set after so many seconds, unless the block has ended by then."""
     over = threading.Event()
-    timer = threading.Timer(seconds, over.set)
-    timer.daemon = True
-    timer.start()
-    try:
+    with if_longer(seconds, over.set):
         yield over
-    finally:
-        timer.cancel()
 
 
 class HttpUpstream:

@@ -14,6 +14,7 @@ from tests.support import Gate, HostThread, Script, eventually, json_frame, text
 from warmwire.client import AsyncClient, Client, UsageError
 from warmwire.client.generation.tasks import wait_ready_async
 from warmwire.errors import ListenError
+from warmwire.host.generation.states import ConnectionState
 from warmwire.models.interface import Finish
 from warmwire.transport.listen import SocketPath, lock_holder
 from warmwire.wire.generation.messages import OutBlock
@@ -98,9 +99,11 @@ def test_an_answer_that_has_ended_is_not_ended_again_by_the_drain(path: str) -> 
     with HostThread(Script(play), path, drain_timeout=0.2) as host:
         peer = host.peer()
         peer.send(json_frame(text_body()))
-        eventually(
-            lambda: host.call(lambda: any(s._terminated for s in host.host.connections)), "the end of the answer"
-        )
+
+        def ending() -> bool:
+            return any(s.state is ConnectionState.ENDING for s in host.host.connections)
+
+        eventually(lambda: host.call(ending), "the end of the answer")
         host.stop()
         host.join()
         types = []

@@ -1,12 +1,7 @@
 """What every connection of a host does, whatever is spoken on it.
 
-    reading ──request──▶ answering ──answer written──▶ reading
-       │ EOF: close           │ hang-up, write stall: cancel and drop
-       ▼ protocol error       ▼
-    error, half-close, drain a little, close
-
-While an answer is under way nothing is read: requests written ahead wait in the kernel, and a half-close is seen in
-its turn. A full close is noticed by the hang-up watch.
+`states` has the states that it goes through. While an answer is under way nothing is read: requests written ahead wait
+in the kernel, and a half-close is seen in its turn. A full close is noticed by the hang-up watch.
 """
 
 from __future__ import annotations
@@ -24,6 +19,8 @@ from warmwire.errors import ErrorCode, InternalError, ProtocolError, QueueFullEr
 from warmwire.host.activity_log import record
 from warmwire.host.failure import ModelError, trace_of
 from warmwire.host.generation.owner import Owner
+from warmwire.host.generation.states import CONNECTION, ConnectionEvent, ConnectionState
+from warmwire.host.states import after
 from warmwire.models.interface import Finish
 from warmwire.transport.peer import peer_credentials
 
@@ -82,10 +79,9 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._host = host
         self._reader = reader
         self._request_id = ""
-        self._terminated = False
+        self.state = ConnectionState.READING
         self._transport: asyncio.Transport
         self._answer: asyncio.Task[None] | None = None
-        self._reading = True
         self._stall: asyncio.TimerHandle | None = None
         self._lingering: asyncio.TimerHandle | None = None
         self._written = 0
@@ -110,6 +106,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         self._advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._move(ConnectionEvent.LOST)
         self._host.hangups.remove(self._fd, self.drop)
         self._cancel()
         self._answer = None  # one that never began keeps its cancellation, and with it us
@@ -138,24 +135,28 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         """End an answer under way with an error frame, as far as the client takes it, then close."""
         if self._answer is not None:
             self._cancel()
-            if not self._terminated:
-                self.send(self.error(self._request_id, ErrorCode.BACKEND_UNAVAILABLE, message))
+            self.end(self.error(self._request_id, ErrorCode.BACKEND_UNAVAILABLE, message))
             self._transport.close()
+
+    def _move(self, event: ConnectionEvent) -> None:
+        self.state = after(CONNECTION, self.state, event)
 
     # ------------------------------------------------------------------ reading
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._reader.get_buffer() if self._reading else _SCRAP
+        return _SCRAP if self.state is ConnectionState.LINGERING else self._reader.get_buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._reading:
-            self._reader.buffer_updated(nbytes)
-            self._partial += nbytes
-            self._host.partial += nbytes
+        if self.state is ConnectionState.LINGERING:
+            return
+        self._reader.buffer_updated(nbytes)
+        self._partial += nbytes
+        self._host.partial += nbytes
+        if self.state is ConnectionState.READING:
             self._advance()
 
     def eof_received(self) -> bool:
-        if self._reading:
+        if self.state is ConnectionState.READING:
             try:
                 self._reader.receive_eof()
             except WarmwireError as error:
@@ -202,7 +203,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     def _fail(self, error: WarmwireError) -> None:
         """Answer what cannot be read on, and close gently."""
-        self._reading = False
+        self._move(ConnectionEvent.FAULT)
         self._nothing_partial()
         self.send(self.error(self._reader.request_id, error.code, str(error)))
         record("request_unreadable", logging.WARNING, surface=self.surface, code=error.code)
@@ -222,6 +223,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
     # ------------------------------------------------------------------ answering
 
     def _begin(self, request: R) -> None:
+        self._move(ConnectionEvent.REQUEST)
         self._transport.pause_reading()
         self._host.hangups.add(self._fd, self.drop)
         self._answer = asyncio.get_running_loop().create_task(self._run(request))
@@ -236,8 +238,10 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         finally:
             self._host.hangups.remove(self._fd, self.drop)
             self._answer = None
+        if self.state is not ConnectionState.ENDING:
+            return  # the client has left, and the model failed over it
+        self._move(ConnectionEvent.TAKEN if keep else ConnectionEvent.TAKEN_LAST)
         if not keep:
-            self._reading = False
             self._linger()
         if not self._transport.is_closing():
             self._transport.resume_reading()
@@ -246,7 +250,7 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
 
     async def _respond(self, request: R) -> bool:
         """Write one answer; returns whether the connection lives on."""
-        self._request_id, self._terminated = request.id, False
+        self._request_id = request.id
         began = time.monotonic()
         try:
             finish = await self.answer(request)
@@ -306,9 +310,10 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
             self._transport.write(data)
 
     def end(self, data: bytes) -> None:
-        """Send the message that ends an answer; there is exactly one."""
-        self._terminated = True
-        self.send(data)
+        """Send the message that ends an answer. There is exactly one: any further is not sent."""
+        if self.state is ConnectionState.ANSWERING:
+            self._move(ConnectionEvent.TERMINAL)
+            self.send(data)
 
     async def flushed(self) -> None:
         """Wait until the client's socket has taken everything."""

@@ -33,7 +33,7 @@ from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.reader import Reader
 from warmwire.documents.reading.record import Route
-from warmwire.engines import Engines
+from warmwire.engines import PageEngines
 from warmwire.layout.page import Kind
 
 PARTS: Final = (
@@ -61,7 +61,7 @@ class Result:
 def page_reader(cache: Path | None) -> Iterator[Reader]:
     """A reader as the command has it, or one whose recognition is kept in `cache`."""
     if cache is None:
-        engines = Engines(None, "pages", 1)
+        engines = PageEngines(None, "pages", 1)
         reader = Reader(engines.connect, jobs=engines.jobs)
         with contextlib.closing(engines), contextlib.closing(reader):
             yield reader

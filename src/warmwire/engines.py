@@ -38,7 +38,7 @@ def page_reader(model: str, quality: str | None, socket: str | os.PathLike[str] 
     return os.fspath(socket) if socket is not None else model if quality is None else f"{model}?quality={quality}"
 
 
-class Engines:
+class PageEngines:
     """Makes engines, and ends what they run on. Raises UsageError, InputError for a model that reads no pages.
 
     `page_timeout` is how many seconds a page gets; None leaves that to the host, which may be a private one.

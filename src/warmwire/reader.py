@@ -26,12 +26,12 @@ from typing import Any, Final, Self
 
 from warmwire.documents.input.given import Given, name_of, opener
 from warmwire.documents.parts import require_parts
-from warmwire.documents.reading.reader import Options
 from warmwire.documents.reading.reader import Reader as PageReader
+from warmwire.documents.reading.reader import ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading
 from warmwire.documents.reading.selection import select_pages
 from warmwire.documents.result import Document
-from warmwire.engines import Engines
+from warmwire.engines import PageEngines
 from warmwire.errors import InputError, UsageError, WarmwireError
 from warmwire.system.closing import AsyncClosing, Closing
 
@@ -96,10 +96,10 @@ class Reader(Closing):
     ) -> None:
         require_parts()
         _check(jobs, socket, model, timeout)
-        engines = Engines(socket, model or _MODEL, jobs, timeout)
-        options = Options(dpi=dpi, force=force)
+        engines = PageEngines(socket, model or _MODEL, jobs, timeout)
+        options = ReadOptions(dpi=dpi, force=force)
         if threshold is not None:
-            options = Options(dpi=dpi, force=force, threshold=threshold)
+            options = ReadOptions(dpi=dpi, force=force, threshold=threshold)
         self._pages = PageReader(engines.connect, options, engines.jobs)
         self._turn = threading.Lock()
         self._release = weakref.finalize(self, _release, self._pages, engines)  # also where nobody calls `close`
@@ -229,6 +229,6 @@ def _check(jobs: int | None, socket: str | os.PathLike[str] | None, model: str |
         raise UsageError("socket reads with the host's model and model with another; give one of them")
 
 
-def _release(pages: PageReader, engines: Engines) -> None:
+def _release(pages: PageReader, engines: PageEngines) -> None:
     pages.close()
     engines.close()

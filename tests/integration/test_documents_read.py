@@ -27,7 +27,7 @@ from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.drawing import is_even
 from warmwire.documents.reading.hidden import Hidden
-from warmwire.documents.reading.reader import Options, Reader
+from warmwire.documents.reading.reader import Reader, ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading, Route, Status
 from warmwire.layout.page import Element, Kind
 from warmwire.media.images import Image
@@ -75,7 +75,7 @@ def fail(error: Exception) -> Callable[[], Recognition]:
 
 def read(name: str, engine: Engine, numbers: list[int] | None = None, **options: Any) -> Reading:
     source = open_source(str(DATA / name), "secret")
-    reader = Reader(lambda: engine, Options(**options))
+    reader = Reader(lambda: engine, ReadOptions(**options))
     try:
         return reader.read(source, numbers or list(range(1, len(source) + 1)))
     finally:
@@ -362,7 +362,7 @@ trailer<</Root 1 0 R>>"""
             shapes.append(image.shape)
             return super().read(image, **options)
 
-    reading = Reader(Measured, Options(force=True)).read(open_source(str(path)), [1])
+    reading = Reader(Measured, ReadOptions(force=True)).read(open_source(str(path)), [1])
     assert shapes[0][0] * shapes[0][1] <= 22_400_000
     assert reading.pages[0].record.why.endswith("; drawn at 24 dots per inch: 200 by 200 inches are too large for more")
     assert "drawn" not in read("routes.pdf", Scribe(), [3]).pages[0].record.why

@@ -27,9 +27,9 @@ from warmwire.documents.input.open import open_source
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
-from warmwire.documents.reading.reader import Options, Reader
+from warmwire.documents.reading.reader import Reader, ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading, Status
-from warmwire.engines import Engines
+from warmwire.engines import PageEngines
 from warmwire.media.images import Image
 from warmwire.models.registry import page_model
 
@@ -206,7 +206,7 @@ def test_the_pages_of_all_files_are_one_queue(tmp_path: Path, capsys: pytest.Cap
     for file in files:
         Path(file).write_bytes((DATA / "routes.pdf").read_bytes())
     files.insert(1, str(tmp_path / "none.pdf"))
-    with contextlib.closing(Reader(lambda: Together(both), Options(dpi=36), jobs=2)) as reader:
+    with contextlib.closing(Reader(lambda: Together(both), ReadOptions(dpi=36), jobs=2)) as reader:
         inputs = [Input.of(file) for file in files]
         job = Job(reader, Targets(inputs, str(tmp_path / "out"), [Format.MD]), pages="2")
         assert job.read_all(inputs) == [True, False, True, True, True]
@@ -230,7 +230,7 @@ def test_a_page_that_takes_long_holds_no_other_up() -> None:
                     rest.set()
             return Recognition("<text>words</text>")
 
-    with contextlib.closing(Reader(lambda: First(threading.Barrier(1)), Options(dpi=36), jobs=2)) as reader:
+    with contextlib.closing(Reader(lambda: First(threading.Barrier(1)), ReadOptions(dpi=36), jobs=2)) as reader:
         reading = reader.read(open_source(str(DATA / "routes.pdf")), [2, 3, 4, 7])
     assert [page.record.page for page in reading.pages] == [2, 3, 4, 7]
     assert reading.troubled == []
@@ -246,8 +246,8 @@ def server() -> Iterator[FakeServer]:
 
 
 @contextlib.contextmanager
-def engines(server: FakeServer, jobs: int | None = None, page_timeout: float | None = None) -> Iterator[Engines]:
-    made = Engines(None, f"openai:{server.url}#m", jobs, page_timeout)
+def engines(server: FakeServer, jobs: int | None = None, page_timeout: float | None = None) -> Iterator[PageEngines]:
+    made = PageEngines(None, f"openai:{server.url}#m", jobs, page_timeout)
     try:
         yield made
     finally:
@@ -325,7 +325,7 @@ def test_any_gguf_with_eyes_reads_pages_in_a_worker(tmp_path: Path, pieces: list
 
     model = tiny_gguf.text_model(tmp_path / "seeing-Q8_0.gguf", pieces, loop=loop, context=8192)
     tiny_gguf.projector(tmp_path / "mmproj-seeing-F16.gguf", model)
-    made = Engines(None, str(model), None)
+    made = PageEngines(None, str(model), None)
     try:
         (page,) = _read(made, [2]).pages
     finally:
@@ -348,7 +348,7 @@ def test_any_gguf_with_eyes_reads_pages_in_a_worker(tmp_path: Path, pieces: list
 )
 def test_a_model_that_cannot_read_is_refused_before_any_file(model: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        Engines(None, model, None)
+        PageEngines(None, model, None)
 
 
 def test_names_of_page_readers() -> None:
@@ -359,8 +359,8 @@ def test_names_of_page_readers() -> None:
         page_model("page:echo")
 
 
-def _read(made: Engines, numbers: list[int]) -> Reading:
-    reader = Reader(made.connect, Options(dpi=36), made.jobs)
+def _read(made: PageEngines, numbers: list[int]) -> Reading:
+    reader = Reader(made.connect, ReadOptions(dpi=36), made.jobs)
     try:
         return reader.read(open_source(str(DATA / "routes.pdf")), numbers)
     finally:

@@ -9,7 +9,7 @@ import pytest
 
 from warmwire.errors import InputError, UsageError
 from warmwire.models.llama.header import read_header
-from warmwire.models.llama.options import Options, find_projector, parse_gguf_name, settle
+from warmwire.models.llama.options import GgufOptions, find_projector, parse_gguf_name, settings_of
 from warmwire.models.registry import check_model, with_options
 
 
@@ -29,25 +29,25 @@ def model(path: Path, architecture: str = "llama", **numbers: int) -> Path:
 @pytest.mark.parametrize(
     "options",
     [
-        Options(),
-        Options(ctx=4096),
-        Options(ctx=1, gpu_layers=0, mmproj="dir/a b&c=d.gguf", llama_server="/opt/llama server"),
-        Options(mmproj="none"),
+        GgufOptions(),
+        GgufOptions(ctx=4096),
+        GgufOptions(ctx=1, gpu_layers=0, mmproj="dir/a b&c=d.gguf", llama_server="/opt/llama server"),
+        GgufOptions(mmproj="none"),
     ],
 )
-def test_a_name_says_everything(options: Options) -> None:
+def test_a_name_says_everything(options: GgufOptions) -> None:
     assert parse_gguf_name(f"/models/x.gguf{options}") == (Path("/models/x.gguf"), options)
 
 
 def test_a_question_mark_in_a_directory_is_none_of_ours() -> None:
-    assert parse_gguf_name("what?/x.gguf") == (Path("what?/x.gguf"), Options())
+    assert parse_gguf_name("what?/x.gguf") == (Path("what?/x.gguf"), GgufOptions())
 
 
 def test_options_are_put_behind_a_name() -> None:
     assert with_options("x.gguf") == "x.gguf"
     assert with_options("openai:http://h#m") == "openai:http://h#m"
     name = with_options("dir/x.gguf?ctx=512&gpu_layers=3", ctx=1024, llama_server="/opt/llama-server")
-    assert parse_gguf_name(name) == (Path("dir/x.gguf"), Options(1024, 3, None, "/opt/llama-server"))
+    assert parse_gguf_name(name) == (Path("dir/x.gguf"), GgufOptions(1024, 3, None, "/opt/llama-server"))
     with pytest.raises(UsageError, match="pages takes no --ctx, --llama-server"):
         with_options("pages", ctx=1, llama_server="x")
 
@@ -90,20 +90,20 @@ def test_what_a_model_is_for(
 
 def test_context_and_batch(tmp_path: Path) -> None:
     chat = model(tmp_path / "chat.gguf", context_length=131072)
-    assert settle(chat, Options(), 1, special=False).context == 8192
-    assert settle(chat, Options(ctx=20000), 1, special=False).context == 20000
-    settings = settle(chat, Options(), 1, special=False)
+    assert settings_of(chat, GgufOptions(), 1, special=False).context == 8192
+    assert settings_of(chat, GgufOptions(ctx=20000), 1, special=False).context == 20000
+    settings = settings_of(chat, GgufOptions(), 1, special=False)
     assert settings.batch(gpu=False) < settings.batch(gpu=True)
     short = model(tmp_path / "short.gguf", context_length=512)
-    assert settle(short, Options(), 1, special=False).context == 512
-    encoder = settle(model(tmp_path / "e.gguf", "bert", context_length=8192), Options(), 1, special=False)
+    assert settings_of(short, GgufOptions(), 1, special=False).context == 512
+    encoder = settings_of(model(tmp_path / "e.gguf", "bert", context_length=8192), GgufOptions(), 1, special=False)
     assert (encoder.context, encoder.batch(False), encoder.mean_pooling) == (2048, 2048, True)
 
 
 def test_a_template_for_those_that_have_none(tmp_path: Path) -> None:
     path = model(tmp_path / "base.gguf")
-    assert "messages" in (settle(path, Options(), 1, special=False).template or "")
-    assert settle(model(tmp_path / "e.gguf", "bert"), Options(), 1, special=False).template is None
+    assert "messages" in (settings_of(path, GgufOptions(), 1, special=False).template or "")
+    assert settings_of(model(tmp_path / "e.gguf", "bert"), GgufOptions(), 1, special=False).template is None
 
 
 @pytest.mark.parametrize(

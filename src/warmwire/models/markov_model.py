@@ -36,7 +36,7 @@ _OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class MarkovOptions:
     """What follows the `?` in `x.gril?style=line&rng_seed=7`. `rng_seed` makes equal requests give equal answers."""
 
     style: Style = Style.NEVER
@@ -44,11 +44,11 @@ class Options:
     rng_seed: int | None = None
 
 
-def parse_gril_name(name: str) -> tuple[Path, Options]:
+def parse_gril_name(name: str) -> tuple[Path, MarkovOptions]:
     """Path and options of a model's name. Raises UsageError for options that there are not."""
     path, given = split_name(name, _OPTIONS, suffix=SUFFIX)
     try:
-        return Path(path), Options(**{key: _OPTIONS[key](value) for key, value in given.items()})
+        return Path(path), MarkovOptions(**{key: _OPTIONS[key](value) for key, value in given.items()})
     except ValueError as error:
         raise UsageError(f"{name!r}: {error}") from None
 
@@ -58,10 +58,10 @@ class MarkovModel:
 
     capabilities: Final = Capabilities()
 
-    def __init__(self, chain: Chain, name: str = "markov", options: Options | None = None) -> None:
+    def __init__(self, chain: Chain, name: str = "markov", options: MarkovOptions | None = None) -> None:
         self._chain = chain
         self._name = name
-        self._options = options or Options()
+        self._options = options or MarkovOptions()
 
     @classmethod
     def open(cls, name: str) -> MarkovModel:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from warmwire.system.closing import Closing
-from warmwire.wire.generation.frames import Frame, FrameReader, encode_header
+from warmwire.wire.generation.frames import FrameReader, WireFrame, encode_header
 from warmwire.wire.generation.messages import FRAME_JSON, Attachment, Request
 from warmwire.wire.generation.request import RequestReader, encode_request, without_blobs
 
@@ -28,7 +28,7 @@ class Conn(Closing):
         self.closed = False
         self._writing = threading.Lock()
 
-    def read_frame(self) -> Frame:
+    def read_frame(self) -> WireFrame:
         """The next frame as `(type, payload)`, the payload bytes-like.
 
         Raises EOFError when the peer has closed between two frames, ProtocolError when it closed inside one or broke

@@ -144,9 +144,9 @@ def ocr(
     from warmwire.documents.input.gather import gather
     from warmwire.documents.parts import require_parts
     from warmwire.documents.reading.journal import Journal
-    from warmwire.documents.reading.reader import Options, Reader
+    from warmwire.documents.reading.reader import Reader, ReadOptions
     from warmwire.documents.reading.selection import select_pages
-    from warmwire.engines import Engines, page_reader
+    from warmwire.engines import PageEngines, page_reader
     from warmwire.errors import UsageError
 
     require_parts()
@@ -163,8 +163,8 @@ def ocr(
     journal = None
     if targets.journal is not None and not dry_run:
         journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)
-    engines = Engines(socket, model if socket else asked, jobs, page_timeout)
-    options = Options(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
+    engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
+    options = ReadOptions(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
     news = News(Style.NONE if quiet else progress, wordy=verbose)
 
     def connect() -> Engine:

@@ -63,7 +63,7 @@ def watch_folder(
     from warmwire.documents.parts import require_parts
     from warmwire.documents.reading.journal import Journal, journal_path
     from warmwire.documents.reading.reader import Reader
-    from warmwire.engines import Engines, page_reader
+    from warmwire.engines import PageEngines, page_reader
 
     require_parts()
     asked = page_reader(model, quality, socket)
@@ -71,7 +71,7 @@ def watch_folder(
     apart = [output, *([images] if images is not None else [])]
     drop = DropFolder(source, output / ".warmwire-read", done=done, apart=apart)
     journal = Journal(journal_path(output, is_folder=True), f"{__version__} {asked}", brief=True)
-    engines = Engines(socket, model if socket else asked, jobs, page_timeout)
+    engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
     news = News(Style.NONE if quiet else progress)
 
     def connect() -> Engine:

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Self
 
-from warmwire.client.grall.link import MAX_BACKLOG, Inbox, Link, new_command
+from warmwire.client.grall.link import MAX_BACKLOG, GrallLink, Inbox, new_command
 from warmwire.system.closing import AsyncClosing
 from warmwire.transport.dial import DIAL_WAIT
 
@@ -28,7 +28,7 @@ class AsyncGrallClient(AsyncClosing):
         self._addr = addr
         self._wait = wait
         self._max_backlog = max_backlog
-        self._link: Link | None = None
+        self._link: GrallLink | None = None
         self._opening = asyncio.Lock()
 
     async def connect(self) -> None:
@@ -49,10 +49,10 @@ class AsyncGrallClient(AsyncClosing):
         if link is not None:
             link.close()
 
-    async def _open(self) -> Link:
+    async def _open(self) -> GrallLink:
         async with self._opening:
             if self._link is None or self._link.closed:
-                self._link = await Link.open(self._addr, self._wait, self._max_backlog)
+                self._link = await GrallLink.open(self._addr, self._wait, self._max_backlog)
             return self._link
 
 
@@ -64,7 +64,7 @@ class AsyncGrallStream:
         self._command = new_command(b"", seed, limit, delay)
         self._news = asyncio.Event()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._link: Link | None = None
+        self._link: GrallLink | None = None
         self._inbox: Inbox | None = None
         self._finished = False
         self._starting = asyncio.Lock()
@@ -109,7 +109,7 @@ class AsyncGrallStream:
             link, inbox = await self._start()
             link.set_delay(inbox, delay)
 
-    async def _start(self) -> tuple[Link, Inbox]:
+    async def _start(self) -> tuple[GrallLink, Inbox]:
         async with self._starting:
             if self._link is None or self._inbox is None:
                 link = await self._client._open()

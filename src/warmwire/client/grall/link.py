@@ -103,7 +103,7 @@ _READ: Final = 16 << 10
 By itself the loop would hand over sixteen times as many at once."""
 
 
-class Link(asyncio.BufferedProtocol):
+class GrallLink(asyncio.BufferedProtocol):
     """The connection. `closed` says whether it is of no more use."""
 
     def __init__(self, addr: str, max_backlog: int | None) -> None:
@@ -122,7 +122,9 @@ class Link(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport
 
     @classmethod
-    async def open(cls, addr: str | os.PathLike[str], wait: float = DIAL_WAIT, max_backlog: int | None = None) -> Link:
+    async def open(
+        cls, addr: str | os.PathLike[str], wait: float = DIAL_WAIT, max_backlog: int | None = None
+    ) -> GrallLink:
         """Connect and wait for the greeting, `wait` seconds for each. Raises DialError, ProtocolError."""
         path = os.fspath(addr)
         sock = await connect_async(path, wait=wait, start="warmwire ipc MODEL {path}")

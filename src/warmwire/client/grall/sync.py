@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Self, TypeVar
 
-from warmwire.client.grall.link import MAX_BACKLOG, Inbox, Link, new_command
+from warmwire.client.grall.link import MAX_BACKLOG, GrallLink, Inbox, new_command
 from warmwire.errors import StreamLostError
 from warmwire.system.closing import Closing
 from warmwire.transport.dial import DIAL_WAIT
@@ -39,7 +39,7 @@ class GrallClient(Closing):
         self._addr = addr
         self._wait = wait
         self._max_backlog = max_backlog
-        self._link: Link | None = None
+        self._link: GrallLink | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.RLock()
@@ -81,14 +81,14 @@ class GrallClient(Closing):
         thread.join()
         loop.close()
 
-    def _open(self) -> Link:
+    def _open(self) -> GrallLink:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="grall client", daemon=True)
                 self._thread.start()
             if self._link is None or self._link.closed:
-                self._link = self._run(Link.open(self._addr, self._wait, self._max_backlog))
+                self._link = self._run(GrallLink.open(self._addr, self._wait, self._max_backlog))
             return self._link
 
     def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:

@@ -53,7 +53,7 @@ _AHEAD: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReadOptions:
     """How to read: resolution of drawn PDF pages in dots per inch (0: see `drawing_dpi`), and the rules of `route`."""
 
     dpi: float = 0.0
@@ -95,11 +95,11 @@ class Reader:
     def __init__(
         self,
         connect: Callable[[], Engine],
-        options: Options | None = None,
+        options: ReadOptions | None = None,
         jobs: int = 1,
         journal: Journal | None = None,
     ) -> None:
-        self._options = options or Options()
+        self._options = options or ReadOptions()
         self._jobs = jobs
         self._journal = journal
         self._pool = EnginePool(connect, jobs)
@@ -316,7 +316,7 @@ def settled(reading: Reading) -> Reading:
     return reading
 
 
-def _describe(record: PageRecord, text: PageText, options: Options) -> Claim | None:
+def _describe(record: PageRecord, text: PageText, options: ReadOptions) -> Claim | None:
     """Put what the file says, and the decision, into the record; returns the text to be asked about or used then."""
     record.route, record.why = route(text, threshold=options.threshold, force=options.force)
     record.coverage = round(text.coverage, 4)

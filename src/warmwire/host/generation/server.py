@@ -17,7 +17,7 @@ from warmwire.host.base import SHUTTING_DOWN, Activity, BaseHost
 from warmwire.host.defaults import MAX_PARTIAL, PAGE_TIMEOUT, QUEUE_DEPTH, READ_TIMEOUT, WRITE_TIMEOUT
 from warmwire.host.generation.connection import Connection
 from warmwire.host.generation.runner import Runner
-from warmwire.host.generation.session import Session, TaskSession
+from warmwire.host.generation.session import GenerationSession, TaskSession
 from warmwire.models.interface import Capabilities
 from warmwire.transport.paths import Surface
 from warmwire.wire.generation.request import RequestReader
@@ -92,7 +92,7 @@ class Host(BaseHost[Connection[Any]]):
 
         def make() -> Connection[Any]:
             if surface is Surface.GENERATION:
-                return Session(self, reader)
+                return GenerationSession(self, reader)
             return TaskSession(self, surface)
 
         _, session = await asyncio.get_running_loop().connect_accepted_socket(make, sock)

@@ -16,7 +16,7 @@ from warmwire.wire.generation.validate import validate
 from warmwire.wire.tasks import EmbedRequest, RerankRequest, TaskError, TaskReader, TaskRequest, encode_line
 
 
-class Session(Connection[Request]):
+class GenerationSession(Connection[Request]):
     """The generation wire. Blobs are received straight into the runner's buffers."""
 
     def __init__(self, host: Owner, reader: RequestReader | None = None) -> None:

@@ -52,7 +52,7 @@ class Ring:
         self._call_soon()
 
 
-class Outlet(Protocol):
+class TextSink(Protocol):
     """What a schedule asks of its connection."""
 
     def send(self, frames: bytes, tokens: int) -> None:
@@ -73,7 +73,7 @@ class Schedule:
     is the one whose delay holds up the connection, and `_nap` its timer.
     """
 
-    def __init__(self, ring: Ring, outlet: Outlet, *, whole: bool) -> None:
+    def __init__(self, ring: Ring, outlet: TextSink, *, whole: bool) -> None:
         self._ring = ring
         self._outlet = outlet
         self._whole = whole

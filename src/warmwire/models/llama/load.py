@@ -8,7 +8,7 @@ from typing import Any, Final
 from warmwire.errors import InputError
 from warmwire.models.interface import Capabilities
 from warmwire.models.llama.engine import LlamaEngine
-from warmwire.models.llama.options import Settings, parse_gguf_name, settle
+from warmwire.models.llama.options import Settings, parse_gguf_name, settings_of
 from warmwire.models.llama.server import LlamaServer, find_server
 from warmwire.models.openai.model import ChatModel
 from warmwire.models.openai.vectors import GEMMA_PREFIXES
@@ -20,13 +20,13 @@ _THINKING_MARKS: Final = ("enable_thinking", "reasoning_content", "<think>", "<|
 
 
 def load_llama(name: str, threads: int | None = None, *, special: bool = False) -> ChatModel:
-    """The model in a GGUF file, named `x.gguf` or with options (see `Options`).
+    """The model in a GGUF file, named `x.gguf` or with options (see `GgufOptions`).
 
     `special` makes it write its control tokens out. Raises UsageError for the name, InputError for the file and where
     nothing is installed that could run it.
     """
     path, options = parse_gguf_name(name)
-    settings = settle(path, options, threads, special=special)
+    settings = settings_of(path, options, threads, special=special)
     upstream = _upstream(settings, options.llama_server)
     header = settings.header
     return ChatModel(

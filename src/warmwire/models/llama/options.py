@@ -38,7 +38,7 @@ _NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16}
 
 
 @dataclass(frozen=True)
-class Options:
+class GgufOptions:
     """What follows the `?` in `x.gguf?ctx=4096&mmproj=y.gguf`.
 
     `ctx` is tokens of prompt and answer together, `mmproj` the projector's file (`none`: do without), `gpu_layers` how
@@ -110,7 +110,7 @@ def private_directory() -> str:
     return tempfile.mkdtemp(prefix="warmwire-", dir=base if len(os.fsencode(base)) <= _LONGEST_BASE else "/tmp")
 
 
-def parse_gguf_name(name: str) -> tuple[Path, Options]:
+def parse_gguf_name(name: str) -> tuple[Path, GgufOptions]:
     """Path and options of a model's name. Raises UsageError for options that there are not."""
     path, given = split_name(name, OPTIONS, suffix=SUFFIX)
     values: dict[str, str | int] = {}
@@ -123,10 +123,10 @@ def parse_gguf_name(name: str) -> tuple[Path, Options]:
             values[key] = value
         else:
             raise UsageError(f"{name!r}: {key} is a file, and none is named")
-    return Path(path), Options(**values)  # type: ignore[arg-type]
+    return Path(path), GgufOptions(**values)  # type: ignore[arg-type]
 
 
-def settle(path: Path, options: Options, threads: int | None, *, special: bool) -> Settings:
+def settings_of(path: Path, options: GgufOptions, threads: int | None, *, special: bool) -> Settings:
     """All that is to be told. Raises InputError for a file that is no model, and for a projector that is none."""
     header = read_header(path)
     if header.is_projector:

@@ -27,7 +27,7 @@ _FIRST_CHUNK = 1 << 20
 _NOTHING = bytearray()
 
 
-Frame = tuple[int, Any]
+WireFrame = tuple[int, Any]
 """Type and payload. A blob's payload is the buffer its `open_blob` gave, a JSON payload bytes or a bytearray."""
 
 
@@ -108,7 +108,7 @@ class FrameReader:
         else:
             self._end += count
 
-    def receive_data(self, data: bytes | bytearray | memoryview) -> list[Frame]:
+    def receive_data(self, data: bytes | bytearray | memoryview) -> list[WireFrame]:
         """Take bytes that were received elsewhere; returns the frames they complete."""
         return list(pour(data, self.get_buffer, self.buffer_updated, self.next_frame))
 
@@ -125,7 +125,7 @@ class FrameReader:
         """Whether bytes of a frame have been received that is not whole."""
         return self._target is not None or self._start < self._end
 
-    def next_frame(self, open_blob: Callable[[int], Any] | None = None) -> Frame | None:
+    def next_frame(self, open_blob: Callable[[int], Any] | None = None) -> WireFrame | None:
         """The next complete frame, or None when more bytes are needed. Raises ProtocolError.
 
         `open_blob` counts for this call: whoever owns a reader can be asked for buffers without being held by it.
@@ -174,7 +174,7 @@ class FrameReader:
                 return value, at + i + 1
         raise ProtocolError(f"malformed frame: length does not end within {MAX_VARINT} bytes")
 
-    def _start_payload(self, kind: int, length: int, at: int, open_blob: Callable[[int], Any]) -> Frame | None:
+    def _start_payload(self, kind: int, length: int, at: int, open_blob: Callable[[int], Any]) -> WireFrame | None:
         if kind == FRAME_JSON and length <= len(self._scratch) // 2:
             return None  # it fits the scratch buffer: wait there
         if kind == FRAME_BLOB:
@@ -196,7 +196,7 @@ class FrameReader:
         bigger[: self._filled] = self._payload
         self._payload, self._target = bigger, memoryview(bigger)
 
-    def _finish_large(self) -> Frame | None:
+    def _finish_large(self) -> WireFrame | None:
         if self._filled < self._length:
             return None
         payload = self._payload

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from warmwire.errors import ErrorCode, InternalError, ProtocolError, error_for, sendable
-from warmwire.wire.generation.frames import Frame, encode_frame
+from warmwire.wire.generation.frames import WireFrame, encode_frame
 from warmwire.wire.generation.messages import FRAME_JSON, OutBlock, Request, Response, ResponseType, StopReason, Usage
 
 _MAX_DELTA = 1 << 20
@@ -105,7 +105,7 @@ class ResponseWriter:
         return encode_frame(FRAME_JSON, body)
 
 
-def decode_response(frame: Frame) -> Response:
+def decode_response(frame: WireFrame) -> Response:
     """The response in a frame. Raises ProtocolError for a blob or for JSON that is no response."""
     kind, payload = frame
     if kind != FRAME_JSON:

@@ -32,9 +32,7 @@ from tests.support import (
 )
 from warmwire.client import DialError, GrallClient, StreamLostError
 from warmwire.host.activity_log import activity_log
-from warmwire.host.generation import connection as connection_module
-from warmwire.host.generation.server import PAGE_TIMEOUT
-from warmwire.host.grall import server as grall_module
+from warmwire.host.defaults import PAGE_TIMEOUT
 from warmwire.host.workers.pool import WorkerPool
 from warmwire.models.interface import PageModel
 from warmwire.transport.peer import Peer as Credentials
@@ -183,23 +181,22 @@ def test_why_there_is_no_buffer_is_told(start: Start, monkeypatch: pytest.Monkey
 # ---------------------------------------------------------------------- strangers
 
 
-def test_whom_the_system_does_not_name_is_refused(
-    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_whom_the_system_does_not_name_is_refused(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     assert None not in own_uids()
-    monkeypatch.setattr(connection_module, "peer_credentials", lambda sock: Credentials())
-    with start(Script()).peer() as peer:
+    host = start(Script())
+    host.host.credentials = lambda sock: Credentials()
+    with host.peer() as peer:
         assert peer.at_end()
     assert "refused a connection of somebody whom the system does not name" in caplog.text
 
 
 @pytest.mark.parametrize("credentials", [Credentials(), Credentials(4_000_000_000, 0, 1)])
-def test_the_grall_host_refuses_strangers(path: str, monkeypatch: pytest.MonkeyPatch, credentials: Credentials) -> None:
+def test_the_grall_host_refuses_strangers(path: str, credentials: Credentials) -> None:
     host = GrallHostThread(chain("rep_d8"), path)
     try:
         with GrallClient(path) as client:
             client.ping()
-        monkeypatch.setattr(grall_module, "peer_credentials", lambda sock: credentials)
+        host.host.credentials = lambda sock: credentials
         with GrallClient(path) as client, pytest.raises((StreamLostError, DialError)):
             client.ping()
     finally:

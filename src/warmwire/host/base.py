@@ -21,7 +21,7 @@ from warmwire.host.activity_log import record
 from warmwire.host.hangup import HangupWatch
 from warmwire.models.interface import Capabilities
 from warmwire.transport.paths import Surface
-from warmwire.transport.peer import own_uids
+from warmwire.transport.peer import Peer, own_uids, peer_credentials
 
 log = logging.getLogger("warmwire.host")
 
@@ -53,8 +53,8 @@ class Guest(Protocol):
     """What is spoken here, for the log."""
     closed: asyncio.Future[None]
 
-    def peer(self) -> tuple[int | None, int | None]:
-        """The peer's uid and pid."""
+    def sock(self) -> socket.socket:
+        """What is connected."""
 
     def abort(self, message: str) -> None:
         """End what is under way, saying so where the wire has a word for it, then close; what is idle stays."""
@@ -82,6 +82,8 @@ class BaseHost(Generic[G]):
         self.hangups: Final = HangupWatch()
         self.uids: set[int] | None = own_uids()
         """Whose connections are taken; None: of whomever the file system lets connect."""
+        self.credentials: Callable[[socket.socket], Peer] = peer_credentials
+        """Who is at the other end."""
         self._connections: set[G] = set()
         self._ending = 0
         self._idle = asyncio.Event()
@@ -114,7 +116,7 @@ class BaseHost(Generic[G]):
 
     def accept(self, connection: G) -> bool:
         """Take in a new connection; False for another user's."""
-        uid, pid = connection.peer()
+        uid, _, pid = self.credentials(connection.sock())
         if self.uids is not None and uid not in self.uids:
             who = "somebody whom the system does not name" if uid is None else f"uid {uid} (pid {pid})"
             log.warning("refused a connection of %s", who)

@@ -22,7 +22,6 @@ from warmwire.host.generation.owner import Owner
 from warmwire.host.generation.states import CONNECTION, ConnectionEvent, ConnectionState
 from warmwire.host.states import after
 from warmwire.models.interface import Finish
-from warmwire.transport.peer import peer_credentials
 
 R = TypeVar("R", bound=Any)
 """A request; it has an `id`."""
@@ -120,11 +119,9 @@ class Connection(asyncio.BufferedProtocol, Generic[R]):
         if not self.closed.done():
             self.closed.set_result(None)
 
-    def peer(self) -> tuple[int | None, int | None]:
-        """The peer's uid and pid."""
-        sock: socket.socket = self._transport.get_extra_info("socket")
-        peer = peer_credentials(sock)
-        return peer.uid, peer.pid
+    def sock(self) -> socket.socket:
+        """What is connected."""
+        return cast("socket.socket", self._transport.get_extra_info("socket"))
 
     def close(self) -> None:
         """Cancel what is under way and close once the client has taken what was sent."""

@@ -20,7 +20,6 @@ from warmwire.host.grall.options import GrallOptions
 from warmwire.host.grall.pacing import Pacing
 from warmwire.host.grall.turns import TURN, Ring, Schedule
 from warmwire.host.hangup import HangupWatch
-from warmwire.transport.peer import peer_credentials
 from warmwire.wire.grall import (
     PONG,
     Close,
@@ -128,7 +127,7 @@ class GrallConnection(asyncio.BufferedProtocol):
         self._finishing = True
         if not self.schedule.running:
             return False
-        self._fd = self._transport.get_extra_info("socket").fileno()
+        self._fd = self.sock().fileno()
         self._host.hangups.add(self._fd, self.drop)  # nobody reads any more, so nobody would notice a full close
         return True
 
@@ -152,11 +151,9 @@ class GrallConnection(asyncio.BufferedProtocol):
 
     # ------------------------------------------------------------------ what the host calls
 
-    def peer(self) -> tuple[int | None, int | None]:
-        """The peer's uid and pid."""
-        sock: socket.socket = self._transport.get_extra_info("socket")
-        peer = peer_credentials(sock)
-        return peer.uid, peer.pid
+    def sock(self) -> socket.socket:
+        """What is connected."""
+        return cast("socket.socket", self._transport.get_extra_info("socket"))
 
     def waiting(self) -> int:
         """Bytes that the client has not taken from us yet."""
@@ -186,7 +183,7 @@ class GrallConnection(asyncio.BufferedProtocol):
 
     def resize(self, size: int) -> None:
         """Let the kernel hold about `size` bytes."""
-        self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+        self.sock().setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
 
     def ended(self, named: NamedGeneration) -> None:
         """A generation has come to its end, and the frame that says so has been sent."""

@@ -219,7 +219,7 @@ def test_where_a_model_failed_is_in_the_log_and_in_debug(
     log = (tmp_path / "s.ndjson").read_text()
     [failed] = [line for line in map(json.loads, log.splitlines()) if line["msg"] == "request_failed"]
     assert (failed["req_id"], failed["error"]) == ("page-9", "ValueError")
-    assert any("sitecustomize.py" in place and place.endswith(" generate") for place in failed["traceback"])
+    assert any("faulty_model.py" in place and place.endswith(" generate") for place in failed["traceback"])
     assert "caf" not in log  # what was said may be a client's
     [told] = [record for record in caplog.records if "the model failed" in record.getMessage()]
     assert "'page-9'" in told.getMessage()

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from warmwire.client import AsyncClient
 from warmwire.errors import BackendUnavailableError
+from warmwire.wire.admin import HostStatus
 
 _STATE_WAIT: Final = 3.0
 """Seconds within which a host that lives has told how it is."""
@@ -29,16 +30,14 @@ class HostState(NamedTuple):
 
 async def look(addr: str) -> HostState:
     """How the host at a socket path is. Raises BackendUnavailableError where it says nothing; DialError."""
-    models = []
+    host = HostStatus()
     try:
         async with asyncio.timeout(_STATE_WAIT), aclosing(events(addr)) as told:
             async for event in told:
-                kind = event.get("status")
-                if kind == "capabilities":
-                    models.append(event)
-                elif isinstance(kind, str) and kind != "activity":
-                    phase = event.get("phase")
-                    return HostState(kind, phase if isinstance(phase, str) else None, models)
+                host.take(event)
+                if host.state:
+                    phase = host.details.get("phase")
+                    return HostState(host.state, phase if isinstance(phase, str) else None, host.capabilities)
     except TimeoutError:
         raise BackendUnavailableError(f"the host has not told its state within {_STATE_WAIT:g} s") from None
     raise BackendUnavailableError("the host ended before it told its state")

@@ -120,3 +120,13 @@ def test_groups_are_in_the_order_of_sizes(sizes: list[float], spread: float) -> 
 
 def test_thousands_of_sizes_take_no_time() -> None:
     assert len(set(size_groups([1 + n / 10 for n in range(10_000)], EXACT))) > 100
+
+
+def test_headings_of_a_script_that_is_read_larger_are_no_higher() -> None:
+    """Chinese letters fill their squares, and a scan's look a tenth larger than Latin ones of their size."""
+    chinese = "因为老工程师介绍了道路，所以村里的学校春节之前更换了水泵。"
+    parts = [head("English", 62.3), body(45.7), head("Deutsch", 62.0), body(45.7)]
+    found = levels([*parts, head("中文", 68.5), body(48.6, chinese)], route=Route.MODEL)
+    assert found == {"English": 1, "Deutsch": 1, "中文": 1}
+    larger = levels([*parts, head("目录", 90.0), body(48.6, chinese)], route=Route.MODEL)
+    assert larger == {"目录": 1, "English": 2, "Deutsch": 2}

@@ -232,3 +232,17 @@ def test_an_address_beside_details_is_read_before_them(right: list[str]) -> None
     left = ["Clara Tallis", "47 Ferry Terrace", "Saltford E81 2MR"]
     found = structure([*lines(50, 100, left), *lines(200, 100, right), *lines(50, 200, PROSE)], WIDTH, HEIGHT)
     assert [text.replace("\n", " ") for text in texts(found)] == _joined(tuple(left), tuple(right), PROSE)
+
+
+def test_traces_around_lines_of_the_text_are_no_picture() -> None:
+    page = [
+        line(50, 100, "Visitors' guide", 16, True),
+        line(50, 130, "English", 12, True),
+        *lines(50, 150, PROSE + OTHER),
+    ]
+    found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(48, 90, 400, 148))])
+    assert [element.kind for element in found][-1] is Kind.TEXT
+    assert Kind.PICTURE not in {element.kind for element in found}
+    drawing = Region(RegionKind.FIGURE, Box(40, 300, 400, 450))
+    labels = [line(60, 320, "Source"), line(200, 340, "Sink"), line(300, 400, "Valve")]
+    assert Kind.PICTURE in {e.kind for e in structure([*page, *labels], WIDTH, HEIGHT, regions=[drawing])}

@@ -172,6 +172,12 @@ def is_value(text: str) -> bool:
     return digits > 0 and digits + len(_VALUE.findall(re.sub(r"\d", "", text))) >= 0.5 * len(text)
 
 
+def is_square(text: str) -> bool:
+    """Whether most letters of a text are Chinese or Japanese ones, each of which fills a square."""
+    letters = [char for char in text if char.isalpha()]
+    return 2 * sum(_CJK.match(char) is not None for char in letters) > len(letters)
+
+
 def is_period(text: str) -> bool:
     """Whether `text` is a year, as heads of figures are: "2024", "2025e", "FY 2024", "2023/24"."""
     return _PERIOD.fullmatch(text.strip()) is not None

@@ -35,6 +35,9 @@ from warmwire.layout.tables.grids import grid_tables
 MAX_PICTURE_TEXT = 0.25
 """A figure with more of its area under text is no picture: the layout model took text for one."""
 
+FLUSH = 0.5
+"""Lines begin at one edge when they do so this close to it, in units of the body: labels in a drawing stand inside."""
+
 MIN_PROSE = 60
 """Letters outside of tables from which these, and not all, tell the size of the body: tables are often set smaller."""
 
@@ -163,8 +166,13 @@ def _pictures(
 
 
 def _is_text(figure: Box, lines: Sequence[Line], size: float) -> bool:
-    """Whether a figure is the page itself, as in a photo of a sheet on a table, or a table on a tinted ground."""
+    """Whether a figure is the page itself, as in a photo of a sheet on a table, or a table on a tinted ground; or
+    traces of the other side around lines that begin where most of the page's text does."""
     inside = [line for line in lines if _inside(line.box, figure)]
+    flush = [line for line in inside if abs(line.box.left - figure.left) < FLUSH * size]
+    if 2 * len(flush) > len(inside):
+        margin = sum(abs(line.box.left - figure.left) < FLUSH * size for line in lines)
+        return 2 * margin > len(lines)
     if len(inside) < 5:
         return False
     if 2 * sum(len(line.text) for line in inside) > sum(len(line.text) for line in lines):

@@ -21,6 +21,7 @@ from warmwire.documents.input.outline import Bookmark, depths, same_text
 from warmwire.documents.reading.numbering import Numbering, numberings
 from warmwire.documents.reading.record import Reading, ReadPage, Route
 from warmwire.layout.page import Element, Kind
+from warmwire.layout.rows import is_square
 
 EXACT: Final = 0.006
 """How far sizes of one style are from their mean, as a share of it: a file's own are rounded, ..."""
@@ -39,6 +40,10 @@ SHORT: Final = 100
 """Letters of a paragraph that may be a heading."""
 FEWEST: Final = 3
 """So many headings of one style make it one of headings."""
+FEWEST_LETTERS: Final = 20
+"""Letters of a paragraph that show how large a script is read, and ..."""
+MOST_EXCESS: Final = 1.15
+"""... how much larger than another it may be for that: 1.06 of a text and 1.10 of a heading set in one size."""
 LARGER: Final = 1.08
 """Type this much larger than the body's, in a file's own sizes, is set apart on purpose."""
 
@@ -117,11 +122,24 @@ def _heads(pages: Sequence[ReadPage]) -> Iterator[_Head]:
     """The headings whose sizes are known, in order."""
     found = [(page, e) for page in pages for e in page.elements if e.kind is Kind.HEADING and e.size > 0]
     rough = any(page.record.route is Route.MODEL for page, _ in found)
-    groups = size_groups([element.size for _, element in found], ROUGH if rough else EXACT)
+    square = _square_excess(pages) if rough else 1.0
+    sizes = [element.size / (square if is_square(element.text) else 1.0) for _, element in found]
+    groups = size_groups(sizes, ROUGH if rough else EXACT)
     counted = numberings([element.text for _, element in found])
     for (page, element), group, numbering in zip(found, groups, counted, strict=True):
         plain = not rough and element.bold is False
         yield _Head(element, page.record.page, group, plain, numbering)
+
+
+def _square_excess(pages: Sequence[ReadPage]) -> float:
+    """How much larger Chinese and Japanese letters of the body are read than Latin ones: they fill their squares."""
+    sizes: dict[bool, list[float]] = {True: [], False: []}
+    for element in (element for page in pages for element in page.elements):
+        if element.kind in (Kind.TEXT, Kind.LIST_ITEM) and element.size > 0 and len(element.text) > FEWEST_LETTERS:
+            sizes[is_square(element.text)].append(element.size)
+    if not all(sizes.values()):
+        return 1.0
+    return min(max(median_low(sizes[True]) / median_low(sizes[False]), 1.0), MOST_EXCESS)
 
 
 def size_groups(sizes: Sequence[float], spread: float) -> list[int]:

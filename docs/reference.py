@@ -236,11 +236,13 @@ def _rooms() -> Iterator[str]:
     yield "| room | holds | may import |"
     yield "|---|---|---|"
     yield f"| `errors` | {_purpose('errors.py')} | |"
-    for room, others in _may_import().items():
+    table = _may_import()
+    order = [*table, ""]
+    for room, others in table.items():
         if room == "cli":
             allowed = "everything"
         else:
-            allowed = " ".join(f"`{other}`" for other in sorted(others, key=list(_may_import()).index))
+            allowed = " ".join(f"`{other or 'warmwire'}`" for other in sorted(others, key=order.index))
         yield f"| `{room}` | {_purpose(f'{room}/__init__.py')} | {allowed} |"
 
 

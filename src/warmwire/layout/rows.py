@@ -184,8 +184,9 @@ def is_period(text: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Whether `text` points at what stands beside it: it ends in a colon or in leader dots."""
-    return text.rstrip().endswith((":", "：")) or without_leader(text) != text
+    """Whether `text` points at what stands beside it: it ends in a colon or in leader dots, and is no mark alone."""
+    points = text.rstrip().endswith((":", "：")) or without_leader(text) != text
+    return points and any(map(str.isalnum, text))
 
 
 def are_details(texts: Sequence[str]) -> bool:

@@ -175,7 +175,7 @@ def _over(group: Sequence[_Row], size: float) -> list[_Row]:
     count = next((i for i, row in enumerate(group) if 2 * _amounts(row) >= len(row.cells) - 1 > 0), 0)
     for place in range(min(count, MOST) - 1, -1, -1):
         rest = group[place + 1 :]
-        if _wide(rest) < 2 or len(group[place].cells) >= len(rest[0].cells):
+        if _wide(rest) < 2 or len(group[place].cells) >= max(len(row.cells) for row in rest[:MOST]):
             continue
         edges = _column_edges(rest, size)
         if stands_over([join_runs(cell) for cell in group[place].cells], edges, size):

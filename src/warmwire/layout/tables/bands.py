@@ -30,6 +30,8 @@ MIN_GAP = 0.7
 """Narrowest white between two cells of one row."""
 MAX_BREAK = 2.0
 """A rule drawn in pieces goes on over gaps up to that; two tables side by side stand further apart."""
+LABELLED = 0.6
+"""Share of its rows that begin with words, in a table with labels."""
 SEAM = 0.7
 """Pieces of one rule stand nearer to each other, in units of the body; tables side by side do not."""
 MAX_EMPTY = 3.0
@@ -68,6 +70,7 @@ def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> l
         inside = {id(line) for band in chain.bands for line in band}
         if not inside <= {id(line) for line in free} or _reaches_out(chain, chains, free, size):
             continue
+        chain.bands += _below(chain, free, size)
         table = _table(chain, joined, free, size)
         if table is not None:
             found.append(table)
@@ -77,24 +80,50 @@ def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> l
 
 
 def _reaches_out(chain: _Chain, chains: Sequence[_Chain], lines: Sequence[Line], size: float) -> bool:
-    """Whether rows begin left of their rules, as where a sum is drawn under figures only: the table is a wider one."""
+    """Whether rows begin left of their rules, as where a sum is drawn under figures only: the table is a wider one.
+
+    What is within rules of its own is another table, beside this one, if this one has labels.
+    """
     left, top, bottom = chain.rules[0].left, chain.rules[0].top, chain.rules[-1].bottom
     outside = [line for line in lines if line.box.centre[0] < left and top < line.box.centre[1] < bottom]
-    outside = [
-        line
-        for line in outside
-        if not any(
-            other is not chain
-            and other.rules[0].left - size < line.box.centre[0] < other.rules[0].right
-            and other.rules[0].top < line.box.centre[1] < other.rules[-1].bottom
-            for other in chains
-        )
-    ]
+    rows = [row for band in chain.bands for row in rows_of(band)]
+    if sum(not is_value(row[0].text) for row in rows) >= LABELLED * len(rows):
+        outside = [line for line in outside if not any(_is_within(line, other, size) for other in chains)]
     if reads_on(sorted(outside, key=lambda line: line.box.centre[1])):
         return False
-    rows = [row for band in chain.bands for row in rows_of(band)]
     beside = sum(any(same_row(line.box, row[0].box) for line in outside) for row in rows)
     return beside > 0.4 * len(rows)
+
+
+def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[Line]]:
+    """What follows the last rule, where the rules bound a head only and its figures stand below: one band, or none."""
+    if any(sum(is_value(line.text) for line in row) > 1 for band in chain.bands for row in rows_of(band)):
+        return []
+    last = chain.rules[-1]
+    inside = [
+        line
+        for line in lines
+        if line.box.centre[1] > last.bottom and last.left - size < line.box.left and line.box.right < last.right + size
+    ]
+    rows: list[list[Line]] = []
+    foot, wide = last.bottom, 0
+    for row in rows_of(inside):
+        if min(line.box.top for line in row) - foot > MAX_EMPTY * size:
+            break
+        rows.append(row)
+        foot = max(line.box.bottom for line in row)
+        if _is_wide(row, size):
+            wide = len(rows)
+        elif len(rows) > wide + 2:
+            break
+    if not rows or sum(is_value(line.text) for line in rows[0]) < 2:
+        return []
+    return [[line for row in rows[:wide] for line in row]]
+
+
+def _is_within(line: Line, chain: _Chain, size: float) -> bool:
+    first, last = chain.rules[0], chain.rules[-1]
+    return first.left - size < line.box.centre[0] < first.right and first.top < line.box.centre[1] < last.bottom
 
 
 def _joined(levels: Sequence[Box], size: float) -> list[Box]:
@@ -198,7 +227,7 @@ def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: flo
     body = [row for band in bands[count:] for row in band]
     wide = [row for row in body if _is_wide(row, size)]
     strips = _strips(wide or [row for row in head if len(row) > 1], head, size)
-    if not strips or len(wide) + bool(head) < 2 or not _says_so(chain, wide, body, strips, size):
+    if not strips or len(wide) + bool(head) < 2 or not _says_so(chain, head, wide, body, strips):
         return None
     groups = _row_groups(bands[count:], strips, size)
     pitch = pitch_of([line for row in group for line in row] for group in groups)
@@ -226,24 +255,34 @@ def _head_bands(bands: Sequence[Sequence[Sequence[Line]]], size: float) -> int:
 
 
 def _has_figures(row: Sequence[Line]) -> bool:
-    return any(is_value(line.text) and not is_period(line.text) for line in row)
+    """Whether there are figures beside a row's label; years may be heads."""
+    return any(is_value(line.text) and not is_period(line.text) for line in row[1:])
 
 
 def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[Line]:
-    """The row of several cells right above the first rule: a head that no rule stands over."""
+    """The row of several cells right above the first rule, and bold lines over it: a head that no rule stands over."""
     rule = chain.rules[0]
     near = [
         line
         for line in lines
-        if -0.3 * size < rule.top - line.box.bottom < size
+        if -0.3 * size < rule.top - line.box.bottom < MAX_HEAD * size
         and rule.left - size < line.box.left
         and line.box.right < rule.right + size
     ]
     rows = rows_of(near)
-    if not rows or not _is_wide(rows[-1], size):
+    if not rows or not _is_wide(rows[-1], size) or rule.top - rows[-1][0].box.bottom > size:
         return []
     texts = [line.text for line in rows[-1]]
-    return rows[-1] if all(map(is_period, texts)) or not all(map(is_value, texts)) else []
+    if all(map(is_value, texts)) and not all(map(is_period, texts)):
+        return []
+    head = rows[-1]
+    for row in rows[-2::-1]:
+        near_by = head[0].box.centre[1] - row[0].box.centre[1] < LINES * size_of(row[0])
+        is_title = len(row) == 1 and row[0].box.left < rows[-1][0].box.left + size
+        if is_title or not near_by or not all(line.bold for line in (*row, *rows[-1])):
+            break
+        head = [*row, *head]
+    return head
 
 
 def _split_runs(bands: list[list[list[Line]]], size: float) -> list[list[list[Line]]]:
@@ -269,9 +308,16 @@ def _strips(rows: Sequence[Sequence[Line]], head: Sequence[Sequence[Line]], size
 
 
 def _says_so(
-    chain: _Chain, wide: Sequence[Sequence[Line]], body: Sequence[Sequence[Line]], strips: Sequence[Strip], size: float
+    chain: _Chain,
+    head: Sequence[Sequence[Line]],
+    wide: Sequence[Sequence[Line]],
+    body: Sequence[Sequence[Line]],
+    strips: Sequence[Strip],
 ) -> bool:
-    """Whether the cells are a table's: figures in a column, or rows enough, and neither prose nor labels."""
+    """Whether the cells are a table's: figures in a column, or rows enough, and neither prose nor labels. Without any
+    word they are those of a chart."""
+    if not any(char.isalpha() for row in (*head, *body) for line in row for char in line.text):
+        return False
     columns: list[list[Line]] = [[] for _ in range(len(strips) + 1)]
     for row in body:
         for line in row:

@@ -23,6 +23,7 @@ from warmwire.cli.verbs.help import help
 from warmwire.cli.verbs.inspect import inspect
 from warmwire.cli.verbs.ipc import ipc
 from warmwire.cli.verbs.load import load
+from warmwire.cli.verbs.mcp import mcp
 from warmwire.cli.verbs.merge import merge
 from warmwire.cli.verbs.models import models
 from warmwire.cli.verbs.ocr import ocr
@@ -50,7 +51,7 @@ _NEED_WORDS = (ocr, watch_folder, serve, ask, rerank, load, stop, train, run, in
 for _verb in (
     ocr, watch_folder, serve, ask, chat, embed, rerank, status, watch, bridge, ps, load, stop,
     train, run, inspect, yaml, merge, ipc,
-    models, doctor, help,
+    mcp, models, doctor, help,
 ):  # fmt: skip
     app.command(epilog=epilog(_verb.__name__.replace("_", "-")), no_args_is_help=_verb in _NEED_WORDS)(_verb)
 

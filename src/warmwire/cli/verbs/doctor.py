@@ -12,6 +12,7 @@ _EXTRAS: Final = {
     "pages": "read documents and serve the page reader",
     "llama": "serve GGUF models",
     "bridge": "serve and front servers of the OpenAI format",
+    "mcp": "serve documents and models as tools of an assistant",
     "xlsx": "write tables as Excel files",
 }
 """What each extra is for; what belongs to it, the package's own metadata says."""

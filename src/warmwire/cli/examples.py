@@ -32,7 +32,7 @@ EXAMPLES: Final = {
         "warmwire chat",
         'warmwire chat --system "Answer in one sentence."',
     ),
-    "mcp": ("warmwire mcp --root ~/Documents           # the command to tell an assistant's program",),
+    "mcp": ("warmwire mcp --root ~/Documents         # what an assistant is told to start",),
     "embed": (
         'warmwire embed "a text" "another"',
         "warmwire embed - --format lines < texts.txt  # a vector a line",

@@ -21,7 +21,9 @@ LONG_CELL = 400
 
 
 def _cells(row: Told) -> list[Told]:
-    return [kid for kid in row.kids if kid.role in (Role.HEAD, Role.CELL)]
+    """The cells of a row; text that is in none is one."""
+    cells = [kid if kid.role in (Role.HEAD, Role.CELL) else Told(Role.CELL, kids=[kid]) for kid in row.kids]
+    return [cell for cell, kid in zip(cells, row.kids, strict=True) if cell is kid or cell.all_lines()]
 
 
 def lays_out(rows: Sequence[Told]) -> bool:

@@ -27,6 +27,8 @@ from warmwire.layout.told.grid import lays_out, told_table
 
 SMALLEST = 0.005
 """Share of a page that a picture without words for it takes up at least; smaller ones are bullets and icons."""
+_HOLDING = (Role.GROUP, Role.LIST, Role.TABLE, Role.ROW)
+"""What holds other parts and no words of its own."""
 _WORDY = (Role.WORDS, Role.PARAGRAPH, Role.CODE, Role.FORMULA, Role.NOTE, Role.CAPTION)
 
 
@@ -45,7 +47,8 @@ def retold(
     own = [] if letters_in(page.artifacts) else page.root.all_lines()
     edges = furniture([*own, *level], height, teller.size, regions, rules, teller.tables())
     running = {id(line) for line in (*edges.head, *edges.foot)}
-    parts = teller.parts(running)
+    running &= {*map(id, level), *teller.take_out(running)}
+    parts = teller.parts()
     told = {id(part) for part in parts if isinstance(part, Element)}
     body = blocks(parts, height, teller.size, regions, rules, teller.vocabulary)
     named = [part.kind for part in parts if isinstance(part, Element) and part.kind in (Kind.HEADING, Kind.TITLE)]
@@ -59,8 +62,14 @@ def retold(
         _insert(body, element)
     middle = height / 2
     artifacts = [line for line in page.artifacts if any(map(str.isalnum, line.text))]
-    head = [*edges.head, *(line for line in artifacts if line.box.centre[1] < middle)]
-    foot = [*edges.foot, *(line for line in artifacts if line.box.centre[1] >= middle)]
+    head = [
+        *(line for line in edges.head if id(line) in running),
+        *(line for line in artifacts if line.box.centre[1] < middle),
+    ]
+    foot = [
+        *(line for line in edges.foot if id(line) in running),
+        *(line for line in artifacts if line.box.centre[1] >= middle),
+    ]
     return [*_furniture(head, Kind.PAGE_HEADER), *body, *_furniture(foot, Kind.PAGE_FOOTER)]
 
 
@@ -87,6 +96,9 @@ class _Reteller:
 
     def __init__(self, page: ToldPage, area: float, regions: Sequence[Region]) -> None:
         lines = page.root.all_lines()
+        for part in page.root.walk():
+            if part.role in _HOLDING and part.lines:
+                part.kids, part.lines = [Told(Role.WORDS, part.lines), *part.kids], []
         self._page = page
         self._area = area
         self._figures = {region.box for region in regions if region.kind is RegionKind.FIGURE}
@@ -107,15 +119,16 @@ class _Reteller:
         """Pictures that the tree leaves out and does not call ornaments."""
         return (Element(Kind.PICTURE, box=box) for box in self._page.pictures if box in self._figures)
 
-    def parts(self, running: set[int]) -> list[Part]:
-        """The page's parts without those all of whose lines are running ones."""
-        found: list[Part] = []
-        for part in self._all(self._page.root):
-            if isinstance(part, Paragraph):
-                part.lines = [line for line in part.lines if id(line) not in running]
-            if isinstance(part, Element) or part.lines:
-                found.append(part)
-        return self._marked(found)
+    def take_out(self, running: set[int]) -> Iterator[int]:
+        """Take paragraphs whose lines are all running ones out of the tree, and give their lines (ids)."""
+        for part in _free(self._page.root):
+            if part.lines and part.role in (Role.WORDS, Role.PARAGRAPH) and running.issuperset(map(id, part.lines)):
+                yield from map(id, part.lines)
+                part.lines = []
+
+    def parts(self) -> list[Part]:
+        """The page's parts in the order of the tree."""
+        return self._marked(list(self._all(self._page.root)))
 
     def _marked(self, parts: list[Part]) -> list[Part]:
         """The same with the markers of paragraphs that are items of lists by their looks alone."""
@@ -276,11 +289,19 @@ class _Reteller:
         yield Element(Kind.TABLE, box=bounds(line.box for line in lines), table=table)
 
 
+def _free(part: Told) -> Iterator[Told]:
+    """The parts of the tree that are in no list, table or other text."""
+    yield part
+    for kid in part.kids if part.role in (Role.GROUP, Role.WORDS, Role.PARAGRAPH) else ():
+        yield from _free(kid)
+
+
 def _gathered(part: Told) -> Told:
     """A heading or caption with the paragraphs and numbers in it as its own words."""
     inner = [kid for kid in part.kids if kid.role in (Role.WORDS, Role.PARAGRAPH, Role.LABEL)]
     lines = [*part.lines, *(line for kid in inner for line in kid.all_lines())]
-    return replace(part, lines=lines, kids=[kid for kid in part.kids if kid not in inner])
+    taken = set(map(id, inner))
+    return replace(part, lines=lines, kids=[kid for kid in part.kids if id(kid) not in taken])
 
 
 def _marker(text: str) -> Marker | None:

@@ -47,6 +47,10 @@ _SPECIAL: Final = np.array(sorted({*_REPLACED, *_NOTHING, 0xFFFD}))
 _PRIVATE: Final = (0xE000, 0xF900)
 """Codes for private use, which mean what a font says."""
 
+_CLOSING: Final = frozenset(".,;:!?)]")
+_TOUCHING: Final = 0.1
+"""What is closer to what is before it than this, in font sizes, touches it."""
+
 _SIGN: Final = 0xF000
 _USUAL: Final = 0x250
 """Codes from this on pdfium's text may have cut short, or replaced: hyphens at a line's end, codes that are none."""
@@ -177,6 +181,7 @@ class CharReader:
             begins = np.concatenate(([0], kept[:-1] + 1))
             found.spaces = np.maximum.reduceat(spaces[: kept[-1] + 1], begins).tolist()
         found.boxes = boxes[kept][:, [0, 3, 2, 1]].astype(np.float64)
+        _close_up(found)
         return found
 
     def _codes(self, count: int) -> NDArray[Any]:
@@ -267,6 +272,14 @@ class CharReader:
             font=number,
             mark=mark_of(obj, self._drawn.outer.get(key, UNMARKED)) if self._marked and obj else UNMARKED,
         )
+
+
+def _close_up(chars: Characters) -> None:
+    """Take back the spaces that pdfium guesses before a full stop that touches what it ends, as behind an index."""
+    for at in [at for at, text in enumerate(chars.texts) if at and text in _CLOSING and chars.spaces[at]]:
+        gap = abs(chars.boxes[at, 0] - chars.boxes[at - 1, 2])
+        if chars.spaces[at] == Space.GUESSED and gap < _TOUCHING * chars.styles[at].size:
+            chars.spaces[at] = Space.NONE
 
 
 def _texts(

@@ -71,11 +71,13 @@ def anchor(targets: Sequence[Target], chars: Characters, frame: Frame) -> list[L
     """The links with the words whose letters have their middle inside; those on no words are left out."""
     if not targets or not len(chars):
         return []
-    middles = (chars.boxes[:, :2] + chars.boxes[:, 2:]) / 2
+    across, up = ((chars.boxes[:, :2] + chars.boxes[:, 2:]) / 2).T
+    order = np.argsort(up, kind="stable")
+    heights = up[order]
     links = []
     for (left, bottom, right, top), address in targets:
-        inside = (middles >= (left, bottom)).all(axis=1) & (middles <= (right, top)).all(axis=1)
-        members = np.flatnonzero(inside).tolist()
+        level = order[np.searchsorted(heights, bottom) : np.searchsorted(heights, top, side="right")]
+        members = np.sort(level[(across[level] >= left) & (across[level] <= right)]).tolist()
         text = "".join((" " if chars.spaces[at] else "") + chars.texts[at] for at in members).strip()
         box = clip(frame.box(left, bottom, right, top), frame)
         if text and box is not None:

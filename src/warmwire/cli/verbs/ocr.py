@@ -88,6 +88,14 @@ def ocr(
             help="Read with a quick model (fast), a careful one (best), or both: the careful one where in doubt (auto)."
         ),
     ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rus,heb",
+            help="Languages of lines in other scripts than Latin, Chinese and Japanese, for tesseract.",
+            show_default="told by the page",
+        ),
+    ] = None,
     page_timeout: Annotated[
         float | None,
         typer.Option(
@@ -159,7 +167,7 @@ def ocr(
     inputs, problems = gather(files, exclude=exclude or (), apart=apart, once=output != _STDOUT)
     many = len(inputs) > 1 or len(files) > 1 or os.path.isdir(files[0])
     targets = Targets(inputs, output, formats_wanted(format, output, several=many), images, many=many)
-    asked = page_reader(model, quality, socket)
+    asked = page_reader(model, quality, socket, lang)
     journal = None
     if targets.journal is not None and not dry_run:
         journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)

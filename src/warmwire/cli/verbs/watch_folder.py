@@ -41,6 +41,7 @@ def watch_folder(
     socket: Annotated[Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket.")] = None,
     model: Annotated[str, typer.Option(metavar="MODEL", help="What reads scanned pages, as for ocr.")] = "pages",
     quality: Annotated[Quality | None, typer.Option(help="How scanned pages are read, as for ocr.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="rus,heb", help="Languages for tesseract, as for ocr.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=64, help="Pages read at once.")] = None,
     page_timeout: Annotated[
         float | None, typer.Option(callback=finite, min=0.001, help="Seconds a model gets for a page.")
@@ -66,7 +67,7 @@ def watch_folder(
     from warmwire.engines import PageEngines, page_reader
 
     require_parts()
-    asked = page_reader(model, quality, socket)
+    asked = page_reader(model, quality, socket, lang)
     targets = Targets([], str(output), formats_wanted(format, str(output), several=True), images, many=True)
     apart = [output, *([images] if images is not None else [])]
     drop = DropFolder(source, output / ".warmwire-read", done=done, apart=apart)

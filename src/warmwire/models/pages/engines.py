@@ -18,6 +18,7 @@ from warmwire.models.pages.cascade import cascade
 from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, Reading
 from warmwire.models.pages.detector import USUAL_SIDE, Detector, Pixels, Quads, side_for
 from warmwire.models.pages.recogniser import Recogniser
+from warmwire.models.pages.scripts import OtherScripts
 from warmwire.models.pages.session import Session, model_path, planes
 
 __all__ = ["Engines", "Pixels", "Quads", "Reading", "check_installed"]
@@ -61,8 +62,9 @@ class Engines:
     since it was last emptied: all by "tiny", those of them that "small" read at least a part of as well, or instead.
     """
 
-    def __init__(self, threads: int, quality: Quality = Quality.AUTO) -> None:
+    def __init__(self, threads: int, quality: Quality = Quality.AUTO, languages: str = "") -> None:
         check_installed()
+        self.scripts = OtherScripts(languages)
         self.readers: Counter[str] = Counter()
         self._quality = quality
         pool = ThreadPoolExecutor(threads, thread_name_prefix="warmwire-lines") if threads > 1 else None

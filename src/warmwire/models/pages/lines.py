@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from statistics import median
 
@@ -16,11 +17,12 @@ from warmwire.models.pages.cuts import Cut
 from warmwire.models.pages.engines import Pixels, Reading
 from warmwire.models.pages.ink import Ink, alone, gap_near_middle, measure
 from warmwire.models.pages.legible import are_legible, legibility
+from warmwire.models.pages.scripts import Foreign
 from warmwire.models.pages.shade import evened
 from warmwire.models.pages.signs import corrected
 from warmwire.models.pages.stature import sizes_of
 from warmwire.models.pages.strokes import Mark
-from warmwire.models.pages.words import MARGIN, run_of
+from warmwire.models.pages.words import MARGIN, placed, run_of
 
 SURE = 0.9
 """A line that is more legible is read in no other direction."""
@@ -59,6 +61,10 @@ ABOVE, BELOW = 0.33, 0.13
 most 1.2 high, in units of the size."""
 LEVEL = 0.1
 """A line beside another is so much nearer to it than one above, per pixel."""
+SAME = 0.25
+"""Sizes told by the detector's boxes that differ by less are one: on pages of one font they were 20 to 25 pixels."""
+SHORT = 5.0
+"""Lines that are all shorter are not looked at as another script's, in units of their height: most are smudges."""
 MIN_SHAPE = 2.0
 """What is not so many times wider than high, and cannot be read, is a smudge or a sign rather than a line."""
 
@@ -108,23 +114,30 @@ class _Seen:
 
 
 Recognise = Callable[[Sequence[Pixels]], list[Reading]]
+Scripts = Callable[[Sequence[Pixels]], list[Foreign | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The text of a page: its lines, what was read of ink that no line was found for, and how many lines more there
-    are that could not be read."""
+    """The text of a page: its lines, what was read of ink that no line was found for, how many lines more there are
+    that could not be read, and how many were read in languages of other scripts."""
 
     lines: list[Line]
     rest: list[Line]
     unread: int
+    languages: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_lines(lines: Sequence[Sequence[Cut]], recognise: Recognise, rest: Sequence[Sequence[Cut]] = ()) -> Page:
+def read_lines(
+    lines: Sequence[Sequence[Cut]],
+    recognise: Recognise,
+    rest: Sequence[Sequence[Cut]] = (),
+    scripts: Scripts | None = None,
+) -> Page:
     """The lines of a page that can be read, with size and weight from their ink.
 
     Each line comes in all directions it may be read in; the first is believed where it is read surely. So does the
-    `rest`, ink that may be no text at all.
+    `rest`, ink that may be no text at all. `scripts` is given the lines that may be in other scripts.
     """
     seen = _read_best([*lines, *rest], recognise)
     seen, others = seen[: len(lines)], seen[len(lines) :]
@@ -132,11 +145,37 @@ def read_lines(lines: Sequence[Sequence[Cut]], recognise: Recognise, rest: Seque
         [line.legibility for line in seen], [line.letters for line in seen], [line.length for line in seen]
     )
     text = [line.is_text for line in others]
-    lost = sum(not known and line.length > MIN_SHAPE for line, known in zip(seen, legible, strict=True))
+    unknown = [line for line, known in zip(seen, legible, strict=True) if not known and line.length > MIN_SHAPE]
+    foreign = _foreign(unknown, scripts) if scripts is not None else []
+    lost = len(unknown) - len(foreign)
     lost += sum(not known and line.length > MIN_SHAPE for line, known in zip(others, text, strict=True))
     seen, others = list(compress(seen, legible)), list(compress(others, text))
     found = _lines([*seen, *others])
-    return Page(found[: len(seen)], found[len(seen) :], lost)
+    languages = Counter(language for _, language in foreign)
+    return Page([*found[: len(seen)], *(line for line, _ in foreign)], found[len(seen) :], lost, languages)
+
+
+def _foreign(unknown: Sequence[_Seen], scripts: Scripts) -> list[tuple[Line, str]]:
+    """The lines that are in another script, and the language of each. Their ink says nothing of fonts, since what is
+    known of letters is known of Latin ones."""
+    if not any(line.length > SHORT for line in unknown):
+        return []
+    found = []
+    for seen, read in zip(unknown, scripts([alone(line.cut.image) for line in unknown]), strict=True):
+        if read is None:
+            continue
+        box, cut = seen.box, seen.cut
+        if not cut.angle:
+            left, right = (box.left + place * box.width for place in (min(read.spans)[0], max(read.spans)[1]))
+            box = replace(box, left=left, right=right)
+        run = placed(cut.quad, read.text, read.spans, read.confidence, (MARGIN, 1 - MARGIN))
+        line = Line(box, read.text, read.confidence, LOOSE * cut.across, angle=cut.angle, run=run)
+        found.append((line, read.language))
+    usual = median([line.size for line, _ in found] or [0.0])
+    for line, _ in found:
+        if abs(line.size - usual) <= SAME * usual:
+            line.size = usual
+    return found
 
 
 def _read_best(lines: Sequence[Sequence[Cut]], recognise: Recognise) -> list[_Seen]:

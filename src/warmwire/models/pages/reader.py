@@ -20,6 +20,7 @@ import numpy as np
 
 from warmwire.layout.doctags.writer import write_elements
 from warmwire.layout.looks import looks_of
+from warmwire.layout.mirror import is_leftward, mirror_of, mirrored, unchanged
 from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
 from warmwire.layout.runs import report_runs
 from warmwire.layout.structure import structure
@@ -57,13 +58,14 @@ class PageReader:
     """Reads pages of print with the models inside the wheels of the extra `pages`.
 
     The constructor loads every model and runs each once. `threads` defaults to the number of processors, at most
-    four: more do not help one page. Raises BackendUnavailableError when a part is missing.
+    four: more do not help one page. `languages` are those of lines in other scripts, for tesseract; what it has by
+    default. Raises BackendUnavailableError when a part is missing.
     """
 
     name = "pages"
 
-    def __init__(self, threads: int | None = None, quality: Quality = Quality.AUTO) -> None:
-        self._engines = Engines(threads or min(cores(), 4), quality)
+    def __init__(self, threads: int | None = None, quality: Quality = Quality.AUTO, languages: str = "") -> None:
+        self._engines = Engines(threads or min(cores(), 4), quality, languages)
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -88,7 +90,8 @@ class PageReader:
         in a script the recogniser does not know or too poor to read; none of their letters are given. `elements` has
         what DocTags cannot carry, for each element in order: size in pixels, bold, italic, confidence (see `looks`).
         `skipped` names the stages of the layout that failed, where some did. `words` says where every word stands (see
-        `runs`), `readers` how many pictures of lines the model "tiny" read, and "small" at least a part of.
+        `runs`), `readers` how many pictures of lines the model "tiny" read, "small" at least a part of, and "tesseract
+        rus", say, in Russian.
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
@@ -129,7 +132,9 @@ class PageReader:
             cut_out(page, quads, boxes, frame.skew),
             self._engines.recognise,
             cut_out(page, frame.quads(rest.places), rest.places, frame.skew),
+            self._engines.scripts,
         )
+        self._engines.readers.update({f"tesseract {name}": count for name, count in text.languages.items()})
         if cancelled.is_set():
             return None
         known = with_boxes(text.lines)
@@ -202,15 +207,18 @@ def elements_of(sight: Sight, skipped: list[str] | None = None) -> Iterator[list
     Stages of the layout that failed are named in `skipped`.
     """
     frame = sight.frame
+    leftward = is_leftward(sight.lines)
+    mirror = mirror_of(frame.width) if leftward else unchanged
     elements = structure(
-        sight.lines,
+        [mirrored(line, mirror) for line in sight.lines] if leftward else sight.lines,
         frame.width,
         frame.height,
-        regions=[Region(RegionKind.FIGURE, box) for box in sight.figures],
-        rules=sight.rules,
+        regions=[Region(RegionKind.FIGURE, mirror(box)) for box in sight.figures],
+        rules=[mirror(rule) for rule in sight.rules],
         skipped=skipped,
     )
     for element in elements:
+        element.box = mirror(element.box) if element.box is not None else None
         element.box = frame.original(element.box) if element.box is not None else None
     for _, chunk in groupby(enumerate(elements), key=lambda pair: -1 if pair[1].kind is Kind.LIST_ITEM else pair[0]):
         yield [element for _, element in chunk]

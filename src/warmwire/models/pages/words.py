@@ -34,6 +34,13 @@ def run_of(
     """A line that was read from `picture`, which was cut out at the corners `quad`; the text has the part of it from
     top to bottom that `room` says, 0 to 1. None where no word was read, or nobody knows the place."""
     spans = word_spans(picture, reading.text, reading.places)
+    return placed(quad, reading.text, spans, reading.confidence, room)
+
+
+def placed(
+    quad: NDArray[np.float32] | None, text: str, spans: Spans, confidence: float, room: tuple[float, float]
+) -> Run | None:
+    """A line whose words stand at `spans` along its picture; see `run_of`."""
     if quad is None or not spans:
         return None
     along = (quad[1] - quad[0] + quad[2] - quad[3]) / 2
@@ -41,7 +48,7 @@ def run_of(
     top, bottom = room
     corner = quad.mean(axis=0) - along / 2 + (top - 0.5) * down
     (x, y), (dx, dy), (ex, ey) = corner.tolist(), along.tolist(), ((bottom - top) * down).tolist()
-    return Run(reading.text, (x, y), (dx, dy), (ex, ey), spans, reading.confidence)
+    return Run(text, (x, y), (dx, dy), (ex, ey), spans, confidence)
 
 
 def word_spans(picture: NDArray[np.uint8], text: str, places: Sequence[float]) -> Spans:

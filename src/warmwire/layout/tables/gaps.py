@@ -62,11 +62,13 @@ def _is_amount(word: str) -> bool:
 
 
 def _cells(line: Line, rows: Sequence[Sequence[Line]], place: int) -> list[Line]:
+    below, above = rows[place + 1 : place + 1 + REACH], rows[max(0, place - REACH) : place]
+    if max(sum(len(row) > 1 for row in side) for side in (below, above)) < 2:
+        return [line]  # no two rows of several: nobody to ask, as all over a page of prose
     gaps = _gaps(line)
     wide = [gap for gap in gaps if gap[1] - gap[0] >= WIDE * size_of(line)]
     if not wide:
         return [line]
-    below, above = rows[place + 1 : place + 1 + REACH], rows[max(0, place - REACH) : place]
     for whites in (_whites(line, below), _whites(line, above[::-1])):
         chosen = _chosen(gaps, wide, whites)
         if chosen:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -118,12 +119,14 @@ def letter_runs(chars: Characters, members: Sequence[int], places: Sequence[Plac
     if not members:
         return
     which = np.asarray(members)
-    left, top, right, bottom = np.array([places[index] for index in members]).T
+    sides = chain.from_iterable(map(places.__getitem__, members))
+    left, top, right, bottom = np.fromiter(sides, dtype=np.float64, count=4 * len(which)).reshape(-1, 4).T
     sizes = np.array([max(style.size, 1.0) for style in chars.looks])[chars.look_of[which]]
     spaces = np.array([chars.spaces[index] for index in members])
     texts = [chars.texts[index] for index in members]
-    plain = np.array([text < "\u0590" or text in TICK_BOXES for text in texts])
-    boxes = np.array([text in TICK_BOXES for text in texts])
+    boxes, plain = np.zeros(len(texts), dtype=np.bool_), np.ones(len(texts), dtype=np.bool_)
+    for place, text in [(place, text) for place, text in enumerate(texts) if text >= "\u0590"]:
+        boxes[place] = plain[place] = text in TICK_BOXES
     gap = left[1:] - right[:-1]
     least = np.minimum(bottom - top, 1e9)
     shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])

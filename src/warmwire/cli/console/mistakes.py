@@ -18,11 +18,9 @@ _VERBS: Final = {
 }  # fmt: skip
 """Verbs of other programs, and what does the same here."""
 
-_LANGUAGES: Final = "Latin letters, Chinese and Japanese are recognised by themselves, and no other script is known"
 _OPTIONS: Final = {
     ("ocr", "--input"): "files are given without an option",
-    ("ocr", "--lang"): _LANGUAGES,
-    ("ocr", "--language"): _LANGUAGES,
+    ("ocr", "--language"): "--lang is for scripts other than Latin, Chinese and Japanese, which need no option",
     ("ocr", "--recursive"): "a folder is read with all that is below it",
     ("ocr", "-r"): "a folder is read with all that is below it",
     ("ocr", "--workers"): "pages read at once are --jobs",

@@ -13,6 +13,7 @@ from itertools import groupby
 from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
 from warmwire.layout.blocks.kinds import Part, blocks
 from warmwire.layout.blocks.leaders import with_leaders
+from warmwire.layout.blocks.listings import with_listings
 from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.blocks.rings import with_rings
 from warmwire.layout.guard import Guard
@@ -72,8 +73,8 @@ def structure(
     beside: list[Line] = guard.run("neighbours", lambda: neighbour_lines(flow, width, body_size(flow)), list)
     lines, flow = _without(lines, beside), _without(flow, beside)
     size = body_size(level_lines(lines)[0])
-    plain = flow
-    flow = guard.run("bullets", lambda: with_rings(plain, size), lambda: plain)
+    flow, counted = _recognised(flow, size, guard)
+    beside += counted
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
     rest = flow
@@ -125,6 +126,12 @@ def structure(
         *_furniture(beside, Kind.PAGE_FOOTER),
         *foot,
     ]
+
+
+def _recognised(lines: list[Line], size: float, guard: Guard) -> tuple[list[Line], list[Line]]:
+    """Lines of a scan with its bullets and its code told, and the numbers beside the code."""
+    marked = guard.run("bullets", lambda: with_rings(lines, size), lambda: lines)
+    return guard.run("listings", lambda: with_listings(marked, size), lambda: (marked, []))
 
 
 def _boxes_of(tables: Sequence[Found]) -> list[Box]:

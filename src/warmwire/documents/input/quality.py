@@ -22,14 +22,14 @@ SURE: Final = 0.7
 """Text of a lower quality is compared with the picture."""
 
 _FEWEST_PAIRS: Final = 60
-"""Pairs of letters by which a text can be judged; see `letters` for their bits."""
+"""A text with fewer pairs of letters cannot be judged by them; `letters` explains their bits."""
 
 _PLAUSIBLE: Final = 4.5
-"""Bits a pair of what is some language. Real pages measured up to 4.2, abbreviations 4.8."""
+"""Text of fewer bits a pair of letters is in some language. Real pages measured up to 4.2, abbreviations 4.8."""
 
 _STRANGE: Final = 4.9
-"""Bits a pair of what is no language, or a list: letters given each other's meaning measured 4.7 to 6.5, those of parts
-and genes 5.4, proteins 6.6. The picture tells them apart."""
+"""Text of more bits a pair is in no language, or a list of names. Text whose letters stand for others measured 4.7 to
+6.5, lists of parts and genes 5.4, proteins 6.6: the picture tells these apart."""
 
 _SHIFTED: Final = 1.5
 """Bits a pair that a text gains, and becomes plausible by, when letters that were moved along the alphabet are moved
@@ -42,16 +42,17 @@ _ODD: Final = re.compile(r"\w[~|^]|[~|^]\w|[a-z]\d+[A-Za-z]|[A-Za-z]\d+[a-z]")
 """Signs and digits where words have none."""
 
 _MIN_WORDS: Final = 12
-"""Fewer words say nothing as words."""
+"""A text of fewer words is not judged by its words."""
 
 
 def text_quality(text: str, unmapped: int = 0) -> float:
     """A number from 0 (garbage) to 1 (clean); `unmapped` counts characters the font gives no meaning.
 
-    Five characters in a hundred that are none, three words in ten with a vowel, or four words in ten with odd signs
-    inside, each make it 0.5: real pages stay under 0.6, over 70 and under 2 in a hundred. Letters moved along the
-    alphabet make it 0, letters that no language puts side by side 0.6, which the picture decides on. Characters that
-    the font gives no meaning do not count where together they are words of a language.
+    Each of these alone makes it 0.5: 5 % of the characters have no meaning (real pages: less than 0.6 %), only 30 % of
+    the words have a vowel (real pages: over 70 %), 40 % of the words have odd signs inside (real pages: under 2 %).
+    Letters that were moved along the alphabet make it 0. Letters side by side that no language has make it 0.6, which
+    means that the picture is asked. Characters without a meaning in the font do not count if, taken as they are, they
+    are words of a language.
     """
     signs = Counter(text)
     characters = sum(count for char, count in signs.items() if not char.isspace())

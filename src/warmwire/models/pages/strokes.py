@@ -30,7 +30,8 @@ def ink_of(image: NDArray[np.uint8], size: float) -> Ink:
 
 def find_rules(ink: Ink, size: float) -> list[Box]:
     """Ruling lines of an upright page as thin boxes: long, thin, straight, level or upright."""
-    high, long = max(12, round(1.6 * size)), max(20, round(3 * size))  # letters are longer level than upright
+    # A level rule must be longer than an upright one, because letters have longer level strokes than upright ones.
+    high, long = max(12, round(1.6 * size)), max(20, round(3 * size))
     thick = max(4.0, 0.3 * size)
     levels, uprights = _rules(ink, long, thick, level=True), _rules(ink, high, thick, level=False)
     short = _rules(ink, max(10, round(0.8 * size)), thick, level=False) if levels else []

@@ -6,7 +6,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 import pytest
 
@@ -22,8 +22,7 @@ from tests.support import (
     open_descriptors,
     text_body,
 )
-from warmwire.host.workers import pool as pool_module
-from warmwire.host.workers.pool import WorkerPool
+from warmwire.host.workers.pool import PoolLimits, PoolView, WorkerPool
 
 SECONDS, CLIENTS = 2.5, 8
 
@@ -88,10 +87,13 @@ def misbehave(peer: Peer, data: bytes, rng: random.Random) -> bool:
 @pytest.mark.parametrize("seed", [1])
 def test_chaos(start: Callable[..., HostThread], loop_name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", FAULTY_PATH)
-    monkeypatch.setattr(pool_module, "_FIRST_PAUSE", 0.02)
-    monkeypatch.setattr(pool_module, "_LONGEST_PAUSE", 0.1)
-    host = start(lambda: WorkerPool("faulty", 2, threads=1), loop=loop_name, queue_depth=CLIENTS)
-    pool: Any = host.host.runner
+    limits = PoolLimits(first_pause=0.02, longest_pause=0.1)
+    host = start(lambda: WorkerPool("faulty", 2, threads=1, limits=limits), loop=loop_name, queue_depth=CLIENTS)
+
+    def view() -> PoolView:
+        found: PoolView = host.call(lambda: cast(WorkerPool, host.host.runner).look())
+        return found
+
     before = open_descriptors()
     stop = threading.Event()
     outcomes: Counter[str] = Counter()
@@ -113,8 +115,8 @@ def test_chaos(start: Callable[..., HostThread], loop_name: str, seed: int, monk
     rng = random.Random(seed)
     for _ in range(int(SECONDS / 0.25)):
         stop.wait(0.25)
-        for worker in rng.sample(host.call(lambda: list(pool._all)), k=rng.randint(0, 1)):
-            kill(worker.process.pid)
+        if (pids := sorted(view().pids)) and rng.randint(0, 1):
+            kill(rng.choice(pids))
     stop.set()
     for thread in threads:
         thread.join()
@@ -122,8 +124,8 @@ def test_chaos(start: Callable[..., HostThread], loop_name: str, seed: int, monk
 
     host.wait_outstanding(0)
     eventually(lambda: host.call(lambda: not host.host.connections), "the end of all sessions")
-    eventually(lambda: host.call(lambda: len(pool._idle) == len(pool._all) == 2), "two idle workers")
-    assert host.call(lambda: len(pool._waiting) + len(host.host.hangups._callbacks)) == 0
-    eventually(lambda: open_descriptors() <= before + 2 * len(pool._segments._free), "the end of all descriptors")
+    eventually(lambda: view().idle == view().workers == 2, "two idle workers")
+    assert view().waiting + host.call(lambda: len(host.host.hangups)) == 0
+    eventually(lambda: open_descriptors() <= before + 2 * view().segments, "the end of all descriptors")
     with host.peer() as peer:
         assert peer.ask("hello")[1]["type"] == "done"

@@ -164,7 +164,7 @@ class TestEither:
 
     def test_ping(self, host: Host, connect: Any) -> None:
         host()
-        assert 0 < connect().ping() < 1
+        assert connect().ping() > 0
 
     def test_cancel(self, host: Host, connect: Any) -> None:
         thread = host("rep_d8")
@@ -239,12 +239,11 @@ def test_a_stalled_stream_does_not_block_the_others(host: Host, path: str) -> No
     with GrallClient(path, max_backlog=100_000) as client, client.generate("ab") as stalled:
         with client.generate("ab", limit=3_000_000) as other:
             assert sum(map(len, other.raw())) == 3_000_000
+        client.ping()  # what had been sent before the host knew is here
+        backlog = stalled.backlog
+        assert 100_000 < backlog < 1_000_000
         client.ping()
-        backlog = stalled._inbox._backlog
-        client.ping()
-        time.sleep(0.1)
-        assert 100_000 < stalled._inbox._backlog < 1_000_000
-        assert stalled._inbox._backlog - backlog < 100_000
+        assert stalled.backlog == backlog
         taken = 0
         for piece in stalled.raw():  # it goes on where it was held
             assert set(piece) <= set(b"ab")

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -75,7 +75,7 @@ def test_uploads_cut_short_are_given_back_at_once(start: Start, loop_name: str) 
     for _ in range(2):
         cut_uploads(host, clients, size)
         eventually(lambda: not host.call(lambda: host.host.connections), "the end of all sessions")
-        kept = sum(map(len, host.call(lambda: host.host.runner._segments._free)))
+        kept = host.call(lambda: cast(WorkerPool, host.host.runner).look()).segment_bytes
         assert memory("RssShmem") - before < kept + size
 
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -34,8 +34,7 @@ from tests.support import (
     uvarint,
 )
 from warmwire.errors import BackendUnavailableError, InputError
-from warmwire.host.workers import pool as pool_module
-from warmwire.host.workers.pool import WorkerPool
+from warmwire.host.workers.pool import PoolLimits, PoolView, WorkerPool
 from warmwire.wire.generation.messages import MAX_FRAME
 
 StartPool = Callable[..., HostThread]
@@ -50,15 +49,22 @@ def _faulty(monkeypatch: pytest.MonkeyPatch) -> None:
 def start_pool(start: Callable[..., HostThread]) -> Iterator[StartPool]:
     """A host in this process whose workers are processes."""
 
-    def begin(model: str = "faulty", *, workers: int = 1, **options: Any) -> HostThread:
-        return start(lambda: WorkerPool(model, workers, threads=1), **options)
+    def begin(
+        model: str = "faulty", *, workers: int = 1, limits: PoolLimits | None = None, **options: Any
+    ) -> HostThread:
+        return start(lambda: WorkerPool(model, workers, threads=1, limits=limits), **options)
 
     return begin
 
 
 def pids(host: HostThread) -> set[int]:
     """The processes that can be given work."""
-    found: set[int] = host.call(lambda: {w.process.pid for w in host.host.runner._all if w.ready.done()})
+    return set(view(host).pids)
+
+
+def view(host: HostThread) -> PoolView:
+    """What the host's pool holds."""
+    found: PoolView = host.call(lambda: cast(WorkerPool, host.host.runner).look())
     return found
 
 
@@ -192,9 +198,8 @@ def test_closing_cancels_in_the_worker_which_lives_on(start_pool: StartPool, loo
         assert mark.read_text() == "cancelled"
 
 
-def test_a_model_deaf_to_cancel_is_killed(start_pool: StartPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "_CANCEL_GRACE", 0.2)
-    host = start_pool()
+def test_a_model_deaf_to_cancel_is_killed(start_pool: StartPool) -> None:
+    host = start_pool(limits=PoolLimits(cancel_grace=0.2))
     for order in ("deaf", "stop"):
         with host.peer() as peer:
             peer.send(json_frame(text_body(order)))
@@ -338,7 +343,7 @@ def test_pages_arrive_intact_and_segments_are_used_again(start_pool: StartPool) 
         many = {f"i{n}": random_image(n + 1, 50, seed=n) for n in range(32)}
         text, _ = ask_images(peer, many)
         assert text.split(" ", 2)[2] == sums(*many.values())
-    assert host.call(lambda: sum(map(len, host.host.runner._segments._free))) <= 64 << 20
+    assert view(host).segment_bytes <= 64 << 20
 
 
 def test_an_empty_blob_does_not_shift_the_others(start_pool: StartPool) -> None:
@@ -379,7 +384,7 @@ def test_uploads_cut_short_leave_no_descriptor(start_pool: StartPool, loop_name:
                 peer.send(descriptor("b", 6), b"\x09\x02")
                 assert (peer.receive() or {})["code"] == "invalid_request"
     eventually(lambda: not host.call(lambda: host.host.connections), "the end of all sessions")
-    kept = host.call(lambda: len(host.host.runner._segments._free))
+    kept = view(host).segments
     assert open_descriptors() <= before + 2 * kept
     assert kept < 10
 
@@ -405,12 +410,9 @@ def test_a_model_that_cannot_be_loaded_is_said_so(
     eventually(lambda: not children(os.getpid()), "the end of the workers")
 
 
-def test_a_worker_that_keeps_dying_is_replaced_after_growing_pauses(
-    start_pool: StartPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool_module, "_FIRST_PAUSE", 0.1)
+def test_a_worker_that_keeps_dying_is_replaced_after_growing_pauses(start_pool: StartPool, tmp_path: Path) -> None:
     flag, tries = tmp_path / "broken", tmp_path / "broken.tries"
-    host = start_pool(f"faulty={flag}")
+    host = start_pool(f"faulty={flag}", limits=PoolLimits(first_pause=0.1))
     assert tries.read_text() == "x"
     flag.touch()
     with host.peer() as peer:
@@ -421,14 +423,11 @@ def test_a_worker_that_keeps_dying_is_replaced_after_growing_pauses(
         flag.unlink()
         assert eventually(lambda: peer.ask("hello")[1]["type"] == "done", "a worker that loads")
         assert peer.ask("hello")[1]["type"] == "done"
-    assert host.call(lambda: host.host.runner._failures) == 0
+    assert view(host).failures == 0
 
 
-def test_a_worker_that_has_grown_is_replaced_between_requests(
-    start_pool: StartPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool_module, "_RECYCLE_BYTES", 64 << 20)
-    host = start_pool()
+def test_a_worker_that_has_grown_is_replaced_between_requests(start_pool: StartPool) -> None:
+    host = start_pool(limits=PoolLimits(recycle_bytes=64 << 20))
     with host.peer() as peer:
         assert len({pid_of(peer.ask("hello")[0]) for _ in range(3)}) == 1  # what it is from the start is no growth
         seen = {pid_of(peer.ask("grow 100")[0]) for _ in range(3)}

@@ -23,6 +23,10 @@ class HangupWatch:
         if self._epoll is not None:
             asyncio.get_running_loop().add_reader(self._epoll.fileno(), self._ready)
 
+    def __len__(self) -> int:
+        """How many descriptors are watched."""
+        return len(self._callbacks)
+
     @property
     def can_tell(self) -> bool:
         """Whether this system reports hang-ups."""

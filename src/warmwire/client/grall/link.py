@@ -62,6 +62,11 @@ class Inbox:
         self._backlog = 0
         self._error: WarmwireError | None = None
 
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait."""
+        return self._backlog
+
     def put(self, data: bytes) -> int:
         """Add text; returns the bytes that wait."""
         with self._lock:

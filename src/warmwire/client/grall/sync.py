@@ -141,6 +141,11 @@ class GrallStream:
                 return text
         raise StopIteration
 
+    @property
+    def backlog(self) -> int:
+        """Bytes that have come and have not been taken."""
+        return self._inbox.backlog
+
     def raw(self) -> Iterator[bytes]:
         """The text as it arrives, not decoded."""
         while (data := self._take()) is not None:

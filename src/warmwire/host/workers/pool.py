@@ -11,7 +11,8 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from warmwire.errors import BackendUnavailableError, error_for
 from warmwire.host.failure import ModelError
@@ -26,26 +27,51 @@ from warmwire.wire.generation.response import ResponseWriter
 
 log = logging.getLogger("warmwire.host")
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-_CANCEL_GRACE: Final = 10.0
-"""Seconds a model gets to notice a cancel before its process is killed."""
 
-_LATE_GRACE: Final = 1.0
-"""Seconds it gets when its time for the request is over: it may just have been too slow, and loading takes longer."""
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """How patient a pool is, in seconds, and how large a worker may grow."""
 
-_RECYCLE_BYTES: Final = 2 << 30
-"""Growth of resident memory since the model was loaded at which a worker is replaced after its request."""
+    first_pause: float = 0.5
+    """Before the second of several replacements in a row; it doubles each time."""
+    longest_pause: float = 30.0
+    cancel_grace: float = 10.0
+    """For a model to notice a cancel before its process is killed."""
+    late_grace: float = 1.0
+    """The same when its time for the request is over: it may just have been too slow, and loading takes longer."""
+    recycle_bytes: int = 2 << 30
+    """Growth of resident memory since the model was loaded at which a worker is replaced after its request."""
+
+
+class PoolView(NamedTuple):
+    """What a pool holds at one moment, for whoever looks into it."""
+
+    pids: frozenset[int]
+    """Of workers whose models are loaded."""
+    workers: int
+    """Those that load included."""
+    idle: int
+    waiting: int
+    """Requests without a worker."""
+    failures: int
+    """Replacements in a row without an answer."""
+    segments: int
+    segment_bytes: int
+    """Shared memory kept for the next pages."""
 
 
 class WorkerPool:
     """Runs requests on worker processes, first in first out. Implements `Runner`."""
 
-    def __init__(self, model: str, workers: int = 1, threads: int | None = None) -> None:
+    def __init__(
+        self, model: str, workers: int = 1, threads: int | None = None, limits: PoolLimits | None = None
+    ) -> None:
         self.name = model
         self.capabilities = Capabilities()
         self.workers = workers
         self._model = model
         self._threads = threads or max(1, cores() // workers)
+        self._limits: Final = limits or PoolLimits()
         self._segments = SegmentPool()
         self._idle: deque[WorkerProcess] = deque()
         self._waiting: deque[asyncio.Future[WorkerProcess]] = deque()
@@ -84,10 +110,10 @@ class WorkerPool:
         except NotStarted:
             return await self.run(request, writer, outlet, timeout)
         except asyncio.CancelledError:
-            self._spawn(self._reclaim(worker, _CANCEL_GRACE))
+            self._spawn(self._reclaim(worker, self._limits.cancel_grace))
             raise
         except TimeoutError:
-            self._spawn(self._reclaim(worker, _LATE_GRACE))
+            self._spawn(self._reclaim(worker, self._limits.late_grace))
             raise too_late(request, timeout) from None
         except BaseException:
             self._release(worker)
@@ -98,6 +124,18 @@ class WorkerPool:
             raise error_for(last.code, last.message) if last.trace is None else ModelError(last.message, last.trace)
         writer.has_called = last.has_called
         return Finish(last.stop_reason, last.usage, last.report)
+
+    def look(self) -> PoolView:
+        """What there is now."""
+        return PoolView(
+            frozenset(worker.process.pid for worker in self._all if worker.ready.done()),
+            len(self._all),
+            len(self._idle),
+            len(self._waiting),
+            self._failures,
+            self._segments.count,
+            self._segments.bytes,
+        )
 
     async def close(self) -> None:
         for task in tuple(self._tasks):
@@ -137,7 +175,7 @@ class WorkerPool:
         """Take a worker back. A dead one is left to `_mourn`."""
         if not worker.alive:
             return
-        if worker.resident() - worker.loaded_bytes > _RECYCLE_BYTES:
+        if worker.resident() - worker.loaded_bytes > self._limits.recycle_bytes:
             log.info("worker %d has grown to %d MB and is replaced", worker.process.pid, worker.resident() >> 20)
             worker.kill()
         else:
@@ -186,7 +224,7 @@ class WorkerPool:
         for attempt in itertools.count(self._failures):
             self._failures = attempt + 1
             if attempt:
-                pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
+                pause = min(self._limits.first_pause * 2 ** (attempt - 1), self._limits.longest_pause)
                 if not self._all and not self._loading:
                     self._refuse_waiting(pause)
                 await asyncio.sleep(pause)

@@ -49,6 +49,16 @@ class SegmentPool:
     def __init__(self) -> None:
         self._free: list[Segment] = []
 
+    @property
+    def count(self) -> int:
+        """How many are kept for reuse."""
+        return len(self._free)
+
+    @property
+    def bytes(self) -> int:
+        """How large they are together."""
+        return sum(map(len, self._free))
+
     def allocate(self, size: int) -> memoryview:
         """A writable view of exactly `size` bytes whose `obj` is its Segment."""
         for i, segment in enumerate(self._free):
@@ -61,7 +71,7 @@ class SegmentPool:
         segment = data.obj if isinstance(data, memoryview) else None
         if not isinstance(segment, Segment) or segment.fd < 0:
             return
-        if len(self._free) < _KEEP and sum(map(len, self._free)) + len(segment) <= _KEEP_BYTES:
+        if len(self._free) < _KEEP and self.bytes + len(segment) <= _KEEP_BYTES:
             self._free.append(segment)
         else:
             segment.discard()

@@ -51,16 +51,17 @@ def _wait(declared: Declared, process: subprocess.Popen[bytes] | None) -> None:
     from warmwire.errors import DialError
     from warmwire.system.text import printable
     from warmwire.transport.listen import lock_holder
+    from warmwire.wire.admin import HostEvent, HostStatus
 
     while process.poll() is None if process is not None else lock_holder(declared.socket) is not None:
         try:
+            told = HostStatus()
             for event in Client(declared.socket, wait=0).events():
-                state = event.get("status")
-                if state == "ready":
+                state = told.take(event)
+                if state == HostEvent.READY:
                     return
-                if state in ("loading_model", "restarting"):
-                    details = {key: value for key, value in event.items() if key not in ("id", "type", "status")}
-                    words = printable(explain(state, details), 300)
+                if state in (HostEvent.LOADING_MODEL, HostEvent.RESTARTING):
+                    words = printable(explain(told.state, told.details), 300)
                     print(f"warmwire: {declared.name}: {words}", file=sys.stderr, flush=True)
         except DialError:
             time.sleep(_POLL)

@@ -40,7 +40,7 @@ class Move(Enum):
     ENDED = auto()
 
 
-_TABLE: Final[Table[Waits, Move]] = {
+NAMED: Final[Table[Waits, Move]] = {
     Waits.IDLE: {
         Move.QUEUED: Waits.EAGER,
         Move.TIMER_SET: Waits.TIMED,
@@ -76,7 +76,7 @@ class NamedGeneration:
 
     def move(self, move: Move) -> None:
         """Wait elsewhere. A timer that runs is stopped."""
-        self.waits = after(_TABLE, self.waits, move)
+        self.waits = after(NAMED, self.waits, move)
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None

@@ -62,7 +62,7 @@ class WorkerEvent(Enum):
     LOST = auto()
 
 
-_TABLE: Final[Table[WorkerState, WorkerEvent]] = {
+WORKER: Final[Table[WorkerState, WorkerEvent]] = {
     WorkerState.LOADING: {WorkerEvent.LOADED: WorkerState.IDLE, WorkerEvent.LOST: WorkerState.GONE},
     WorkerState.IDLE: {WorkerEvent.GIVEN: WorkerState.GIVEN, WorkerEvent.LOST: WorkerState.GONE},
     WorkerState.GIVEN: {WorkerEvent.STARTED: WorkerState.WORKING, WorkerEvent.LOST: WorkerState.GONE},
@@ -152,7 +152,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
             self.gone.set_result(None)
 
     def _move(self, event: WorkerEvent) -> None:
-        self.state = after(_TABLE, self.state, event)
+        self.state = after(WORKER, self.state, event)
 
     def _take(self, message: FromWorker) -> None:
         match message:

@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from warmwire.cli.ocr.news import News
@@ -18,6 +19,7 @@ from warmwire.documents.input.gather import Input, is_pipe
 from warmwire.documents.input.open import open_source
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.formats import Format
+from warmwire.documents.output.report import Report
 from warmwire.documents.reading.journal import Journal
 from warmwire.documents.reading.reader import Reader, Task, settled
 from warmwire.documents.reading.record import PageRecord, Reading, Status
@@ -43,6 +45,7 @@ class Job:
         force: bool = False,
         journal: Journal | None = None,
         news: News | None = None,
+        report: Report | None = None,
     ) -> None:
         self._reader = reader
         self._targets = targets
@@ -51,7 +54,14 @@ class Job:
         self._force = force
         self._journal = journal
         self._news = news or News()
+        self._report = report
         self._names: set[str] = set()
+
+    def refuse(self, name: str, said: str) -> None:
+        """Say of a file, or of what should have been one, that it cannot be read, and why."""
+        self._news.say(said, file=name)
+        if self._report is not None:
+            self._report.refuse(name, said)
 
     def missing(self, inputs: Sequence[Input]) -> list[Input]:
         """The files whose results are not there, or have pages that failed."""
@@ -66,7 +76,9 @@ class Job:
         return missing
 
     def close(self, *, complete: bool) -> None:
-        """End the journal, and say what another run would find in it."""
+        """Write the report; end the journal, and say what another run would find in it."""
+        if self._report is not None:
+            self._news.wrote("", self._report.write())
         journal = self._journal
         if journal is None:
             return
@@ -143,11 +155,21 @@ class Job:
         return False
 
     def _put(self, one: Input, reading: Reading, task: Task) -> bool:
-        for path in self._targets.write(one, settled(reading), task.source, force=self._force):
+        try:
+            paths = self._targets.write(one, settled(reading), task.source, force=self._force)
+        except InputError:
+            self._account(reading, task, [])
+            raise
+        self._account(reading, task, paths)
+        for path in paths:
             self._news.wrote(reading.name, path)
         if self._journal is not None and not reading.troubled:
             self._journal.finish(task.name)
-        return self._report(reading)
+        return self._tell(reading)
+
+    def _account(self, reading: Reading, task: Task, paths: Sequence[Path]) -> None:
+        if self._report is not None:
+            self._report.add(reading, task.source, paths)
 
     def _print_rest(self, opened: Iterable[tuple[Input, Task]]) -> None:
         """Print what was read when the run was interrupted; files are for whole results, and a journal has the rest."""
@@ -205,7 +227,7 @@ class Job:
             source = open_source(one.path, self._password)
             if numbers := select_pages(self._pages, len(source)):
                 return source, numbers
-            self._news.say(f"{source.name}: has no page {self._pages}; it has {len(source)}")
+            self.refuse(source.name, f"{source.name}: has no page {self._pages}; it has {len(source)}")
             source.close()
         return None, ()
 
@@ -215,14 +237,14 @@ class Job:
         try:
             yield
         except InputError as error:
-            self._news.say(str(error), file=name)
+            self.refuse(name, str(error))
         except (WarmwireError, BrokenPipeError):  # no model, no stdout: the next file would fare no better
             raise
         except Exception as error:  # one file must not end the run, whatever it breaks
             _LOG.debug("%s failed", name, exc_info=error)
-            self._news.say(f"{name}: unexpected {type(error).__name__}: {error} (--debug shows where)", file=name)
+            self.refuse(name, f"{name}: unexpected {type(error).__name__}: {error} (--debug shows where)")
 
-    def _report(self, reading: Reading) -> bool:
+    def _tell(self, reading: Reading) -> bool:
         """Name what went wrong and what is missing; returns whether nothing went wrong."""
         for page in reading.pages:
             record = page.record

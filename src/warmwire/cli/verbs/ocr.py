@@ -133,6 +133,13 @@ def ocr(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Read again only the pages that failed in an earlier run.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html|json",
+            help="File for an account of every page: who read it, why, how surely, what to check.",
+        ),
+    ] = None,
     progress: Annotated[
         Style, typer.Option(help="What is said while it works, on stderr: a bar, lines, JSON lines or nothing.")
     ] = Style.AUTO,
@@ -150,6 +157,7 @@ def ocr(
     from warmwire.cli.ocr.run import Job
     from warmwire.cli.ocr.targets import Targets, formats_wanted
     from warmwire.documents.input.gather import gather
+    from warmwire.documents.output.report import Report
     from warmwire.documents.parts import require_parts
     from warmwire.documents.reading.journal import Journal
     from warmwire.documents.reading.reader import Reader, ReadOptions
@@ -173,6 +181,7 @@ def ocr(
         journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)
     engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
     options = ReadOptions(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
+    account = Report(report) if report is not None and not dry_run else None
     news = News(Style.NONE if quiet else progress, wordy=verbose)
 
     def connect() -> Engine:
@@ -180,9 +189,9 @@ def ocr(
             return engines.connect()
 
     reader = Reader(connect, options, engines.jobs, journal)
-    job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal, news=news)
+    job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal, news=news, report=account)
     for problem in problems:
-        news.say(problem)
+        job.refuse(problem.partition(":")[0], problem)
     if skip_existing:
         inputs = job.missing(inputs)
     complete = False

@@ -79,6 +79,10 @@ class DocumentPage:
     def record(self) -> PageRecord:
         return self._page.record
 
+    def markdown(self) -> str:
+        """The page alone as Markdown, without running heads and feet."""
+        return export(Reading(self.document.name, [self._page]), Format.MD)
+
     def image(self, dpi: float = 150.0) -> PilImage:
         """The page's picture; a picture file has its own pixels whatever `dpi` says. Raises InputError."""
         return self.document._with_source(lambda source: draw(source, self._page, dpi))

@@ -1,0 +1,1 @@
+"""Documents for frameworks that retrieve: LangChain, LlamaIndex and Haystack. Each module needs its framework only."""

@@ -137,7 +137,7 @@ def _tables(
         for alike in parts:
             edges = _column_edges(alike, size)
             part = _without_crossings(alike, edges)
-            if len(part) < 2:
+            if not edges or _wide(part) < 2:
                 continue
             is_under = alike is parts[0] and part[0] is alike[0] and _is_head(over, edges, size)
             table = _Laid.of(over if is_under else [], part, edges)

@@ -15,7 +15,18 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import bounds, is_label, is_period, is_value, join_signs, reads_on, rows_of, same_row, size_of
+from warmwire.layout.rows import (
+    SIGNS,
+    bounds,
+    is_label,
+    is_period,
+    is_value,
+    join_signs,
+    reads_on,
+    rows_of,
+    same_row,
+    size_of,
+)
 from warmwire.layout.splits import split_at
 from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.heads import head_slots, pitch_of
@@ -44,16 +55,24 @@ MAX_HEAD = 6
 """Most lines of a head."""
 FIGURED = 0.6
 """Share of the rows below a head that hold figures, for bands without any to be of the head."""
-MAX_RULES = 500
+MAX_RULES = 300
 """More long level rules than that are a ruled sheet or a drawing."""
 
 
 @dataclass(slots=True)
 class _Chain:
-    """Rules of one extent from top to bottom, and the lines between each and the next."""
+    """Rules of one extent from top to bottom, and the rows of lines between each and the next."""
 
     rules: list[Box]
-    bands: list[list[Line]]
+    bands: list[list[list[Line]]]
+
+    @property
+    def rows(self) -> list[list[Line]]:
+        return [row for band in self.bands for row in band]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line for band in self.bands for row in band for line in row]
 
 
 def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[Found]:
@@ -67,7 +86,7 @@ def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> l
     free = list(lines)
     chains = _chains(long, free, size)
     for chain in chains:
-        inside = {id(line) for band in chain.bands for line in band}
+        inside = {id(line) for line in chain.lines}
         if not inside <= {id(line) for line in free} or _reaches_out(chain, chains, free, size):
             continue
         chain.bands += _below(chain, free, size)
@@ -86,7 +105,7 @@ def _reaches_out(chain: _Chain, chains: Sequence[_Chain], lines: Sequence[Line],
     """
     left, top, bottom = chain.rules[0].left, chain.rules[0].top, chain.rules[-1].bottom
     outside = [line for line in lines if line.box.centre[0] < left and top < line.box.centre[1] < bottom]
-    rows = [row for band in chain.bands for row in rows_of(band)]
+    rows = chain.rows
     if sum(not is_value(row[0].text) for row in rows) >= LABELLED * len(rows):
         outside = [line for line in outside if not any(_is_within(line, other, size) for other in chains)]
     if reads_on(sorted(outside, key=lambda line: line.box.centre[1])):
@@ -95,9 +114,9 @@ def _reaches_out(chain: _Chain, chains: Sequence[_Chain], lines: Sequence[Line],
     return beside > 0.4 * len(rows)
 
 
-def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[Line]]:
+def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[list[Line]]]:
     """What follows the last rule, where the rules bound a head only and its figures stand below: one band, or none."""
-    if any(sum(is_value(line.text) for line in row) > 1 for band in chain.bands for row in rows_of(band)):
+    if any(sum(is_value(line.text) for line in row) > 1 for row in chain.rows):
         return []
     last = chain.rules[-1]
     inside = [
@@ -118,7 +137,7 @@ def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[Line]
             break
     if not rows or sum(is_value(line.text) for line in rows[0]) < 2:
         return []
-    return [[line for row in rows[:wide] for line in row]]
+    return [rows[:wide]]
 
 
 def _is_within(line: Line, chain: _Chain, size: float) -> bool:
@@ -169,7 +188,7 @@ def _chains(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[_C
         else:
             alike.append(rule)
     chains = []
-    for extent in extents:
+    for extent in (extent for extent in extents if len(extent) > 1):
         extent.sort(key=lambda rule: rule.centre[1])
         chain = _Chain(extent[:1], [])
         left, right = extent[0].left - size, extent[0].right + size
@@ -177,7 +196,7 @@ def _chains(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[_C
             (line for line in lines if left < line.box.centre[0] < right), key=lambda line: line.box.centre[1]
         )
         for above, below in pairwise(extent):
-            band = [line for line in inside if above.centre[1] < line.box.centre[1] < below.centre[1]]
+            band = rows_of(line for line in inside if above.centre[1] < line.box.centre[1] < below.centre[1])
             empty = below.centre[1] - above.centre[1] > MAX_EMPTY * size
             if not _is_tabular(band, below.centre[1] - above.centre[1], size) if band else empty:
                 chains.append(chain)
@@ -193,12 +212,12 @@ def _same_extent(one: Box, other: Box, size: float) -> bool:
     return abs(one.left - other.left) < size and abs(one.right - other.right) < size
 
 
-def _is_tabular(band: Sequence[Line], height: float, size: float) -> bool:
+def _is_tabular(rows: Sequence[Sequence[Line]], height: float, size: float) -> bool:
     """Whether what stands between two rules may be rows of a table: no sentences that run on, no long lines alone, and
     no heading between two tables."""
-    rows = rows_of(band)
     if len(rows) == 1 and not _is_wide(rows[0], size):
         return height < MAX_ALONE * size
+    band = [line for row in rows for line in row]
     small = sum(line.text.lstrip()[:1].islower() and line.text.count(" ") > 2 for line in band)
     if len(band) > 6 and small >= 0.35 * len(band):
         return False
@@ -221,7 +240,7 @@ def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: flo
     top = _head_above(chain, lines, size)
     if top:
         chain.bands.insert(0, top)
-    bands = _split_runs([rows_of(join_signs(band)) for band in chain.bands if band], size)
+    bands = _split_runs([_with_signs(band) for band in chain.bands if band], size)
     count = _head_bands(bands, size)
     head = [row for band in bands[:count] for row in band]
     body = [row for band in bands[count:] for row in band]
@@ -234,9 +253,16 @@ def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: flo
     slots, depth = head_slots(head, strips, size, pitch, [rule for rule in rules if rule not in chain.rules])
     for r, group in enumerate(groups, depth):
         slots += _row_slots(group, r, strips)
-    box = bounds([*chain.rules, *(line.box for band in chain.bands for line in band)])
+    box = bounds([*chain.rules, *(line.box for line in chain.lines)])
     found = build(slots, depth + len(groups), len(strips) + 1, box, headers=depth or None)
-    return Found(found.element, [line for band in chain.bands for line in band])
+    return Found(found.element, chain.lines)
+
+
+def _with_signs(rows: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """Rows with signs of money joined to their amounts."""
+    if any(line.text.strip() in SIGNS for row in rows for line in row):
+        return rows_of(join_signs([line for row in rows for line in row]))
+    return [list(row) for row in rows]
 
 
 def _head_bands(bands: Sequence[Sequence[Sequence[Line]]], size: float) -> int:
@@ -259,7 +285,7 @@ def _has_figures(row: Sequence[Line]) -> bool:
     return any(is_value(line.text) and not is_period(line.text) for line in row[1:])
 
 
-def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[Line]:
+def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[Line]]:
     """The row of several cells right above the first rule, and bold lines over it: a head that no rule stands over."""
     rule = chain.rules[0]
     near = [
@@ -275,13 +301,13 @@ def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[Line]
     texts = [line.text for line in rows[-1]]
     if all(map(is_value, texts)) and not all(map(is_period, texts)):
         return []
-    head = rows[-1]
+    head = rows[-1:]
     for row in rows[-2::-1]:
-        near_by = head[0].box.centre[1] - row[0].box.centre[1] < LINES * size_of(row[0])
+        near_by = head[0][0].box.centre[1] - row[0].box.centre[1] < LINES * size_of(row[0])
         is_title = len(row) == 1 and row[0].box.left < rows[-1][0].box.left + size
         if is_title or not near_by or not all(line.bold for line in (*row, *rows[-1])):
             break
-        head = [*row, *head]
+        head.insert(0, row)
     return head
 
 

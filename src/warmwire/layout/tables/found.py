@@ -6,6 +6,7 @@ puts into cells; all others stay in the page's flow, so that no word is lost to 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -51,9 +52,9 @@ def build(slots: Iterable[Slot], rows: int, columns: int, box: Box, headers: int
         headers = _header_rows(slots, kept_rows)
     cells = []
     for slot in sorted(slots, key=lambda slot: (slot.row, slot.column)):
-        row, column = len([r for r in kept_rows if r < slot.row]), len([c for c in kept_columns if c < slot.column])
-        rowspan = len([r for r in kept_rows if slot.row <= r < slot.row + slot.rowspan])
-        colspan = len([c for c in kept_columns if slot.column <= c < slot.column + slot.colspan])
+        row, column = bisect_left(kept_rows, slot.row), bisect_left(kept_columns, slot.column)
+        rowspan = bisect_left(kept_rows, slot.row + slot.rowspan) - row
+        colspan = bisect_left(kept_columns, slot.column + slot.colspan) - column
         if rowspan and colspan:
             text = cell_text(slot.lines)
             cells.append(Cell(text, row, column, rowspan, colspan, header=row < headers))

@@ -7,6 +7,7 @@ chart or a form's frame, not a table. Where strokes part the columns only, text 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -20,6 +21,20 @@ from warmwire.layout.tables.forms import form_boxes
 from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.wraps import table_rows
 
+ON_EDGE = 0.4
+"""A stroke lies on an edge, or touches another, that near to it in units of the body."""
+ONE_EDGE = 0.6
+"""Edges closer than that, in units of the body, are one: a double line."""
+DRAWN = 0.6
+"""So much of a place's side is drawn for it to be closed there."""
+INSIDE = 0.6
+"""So much of a line is in a lattice if it is one of its cells."""
+FILLED = 0.2
+"""So many of a table's cells hold text; less do in charts and frames."""
+COLUMNS = 0.6
+"""So many rows of one column, and so many of them figures, are several columns that no stroke parts."""
+LOWEST, FEW_ROWS = 0.85, 10
+"""Rows as low as that, in units of the body, hold no text: so many of them are a drawing."""
 MAX_EDGES = 200
 """Most rows or columns of a lattice; more is a pattern, not a table."""
 TITLE = 1.12
@@ -49,7 +64,7 @@ def grid_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> lis
     """Tables drawn by `rules` (thin boxes) around `lines`; `size` is the page's body size."""
     found: list[Found] = []
     free = list(lines)
-    for strokes in _touching(rules, 0.4 * size):
+    for strokes in _touching(rules, ON_EDGE * size):
         lattice = _lattice(strokes, size)
         if lattice is None:
             continue
@@ -94,35 +109,41 @@ def _lattice(strokes: Sequence[Box], size: float) -> _Lattice | None:
     ys = _edges([stroke.centre[1] for stroke in levels], outer.top, outer.bottom, size)
     if not 3 <= len(xs) <= MAX_EDGES or not 2 <= len(ys) <= MAX_EDGES:
         return None
-    ys = _real(ys, xs, [(stroke.centre[1], stroke.left, stroke.right) for stroke in levels], size)
-    xs = _real(xs, ys, [(stroke.centre[0], stroke.top, stroke.bottom) for stroke in uprights], size)
-    drawn_levels = [_borders(y, xs, [(s.centre[1], s.left, s.right) for s in levels], size) for y in ys]
-    drawn_uprights = [_borders(x, ys, [(s.centre[0], s.top, s.bottom) for s in uprights], size) for x in xs]
+    if len(ys) > FEW_ROWS and median(below - above for above, below in pairwise(ys)) < LOWEST * size:
+        return None
+    across = sorted((stroke.centre[1], stroke.left, stroke.right) for stroke in levels)
+    down = sorted((stroke.centre[0], stroke.top, stroke.bottom) for stroke in uprights)
+    ys = _real(ys, xs, across, size)
+    xs = _real(xs, ys, down, size)
+    drawn_levels = [_borders(y, xs, across, size) for y in ys]
+    drawn_uprights = [_borders(x, ys, down, size) for x in xs]
     return _Lattice(xs, ys, drawn_levels, [list(row) for row in zip(*drawn_uprights, strict=True)])
 
 
-def _real(
-    edges: list[float], across: Sequence[float], strokes: Sequence[tuple[float, float, float]], size: float
-) -> list[float]:
+_Stroke = tuple[float, float, float]
+"""Where a stroke lies across the edges, and where it starts and ends along them."""
+
+
+def _real(edges: list[float], across: Sequence[float], strokes: Sequence[_Stroke], size: float) -> list[float]:
     """Edges with the border of at least one place drawn, and the outermost: a dash in the text is no edge."""
     inner = [edge for edge in edges[1:-1] if any(_borders(edge, across, strokes, size))]
     return [edges[0], *inner, edges[-1]]
 
 
-def _borders(
-    edge: float, across: Sequence[float], strokes: Sequence[tuple[float, float, float]], size: float
-) -> list[bool]:
-    """For each place along `edge`, between two of the edges `across`, whether its border is drawn; strokes are
-    (place across the edge, start, end along it)."""
-    along = [(start, end) for place, start, end in strokes if abs(place - edge) < 0.4 * size]
+def _borders(edge: float, across: Sequence[float], strokes: Sequence[_Stroke], size: float) -> list[bool]:
+    """For each place along `edge`, between two of the edges `across`, whether its border is drawn by one of `strokes`,
+    which are in ascending order."""
+    first = bisect_right(strokes, edge - ON_EDGE * size, key=lambda stroke: stroke[0])
+    last = bisect_left(strokes, edge + ON_EDGE * size, key=lambda stroke: stroke[0])
+    along = sorted((start, end) for _, start, end in strokes[first:last])
     return [_drawn(along, start, end) for start, end in pairwise(across)]
 
 
 def _edges(places: Sequence[float], low: float, high: float, size: float) -> list[float]:
-    """Edges along one axis: strokes closer than 0.6 of the size are one; an open side of the lattice is an edge."""
+    """Edges along one axis: strokes that are close are one; an open side of the lattice is an edge."""
     edges: list[float] = []
     for place in sorted(places):
-        if not edges or place - edges[-1] > 0.6 * size:
+        if not edges or place - edges[-1] > ONE_EDGE * size:
             edges.append(place)
     if edges and edges[0] - low > size:
         edges.insert(0, low)
@@ -132,17 +153,17 @@ def _edges(places: Sequence[float], low: float, high: float, size: float) -> lis
 
 
 def _drawn(strokes: Sequence[tuple[float, float]], start: float, end: float) -> bool:
-    """Whether strokes cover at least 0.6 of the way from `start` to `end`."""
+    """Whether strokes, in ascending order, cover most of the way from `start` to `end`."""
     covered, reached = 0.0, start
-    for low, high in sorted(strokes):
+    for low, high in strokes:
         low, high = max(low, reached), min(high, end)
         if high > low:
             covered, reached = covered + high - low, high
-    return covered >= 0.6 * (end - start)
+    return covered >= DRAWN * (end - start)
 
 
 def _inside(box: Box, outer: Box) -> bool:
-    return box.area > 0 and box.intersection(outer) >= 0.6 * box.area
+    return box.area > 0 and box.intersection(outer) >= INSIDE * box.area
 
 
 def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None:
@@ -157,12 +178,12 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
     filled = [slot for slot in slots if slot.lines]
     if len(filled) < 3 or len(slots) < 4 or len({slot.column for slot in filled}) < 2:
         return None
-    if len(filled) < 0.2 * len(slots):
+    if len(filled) < FILLED * len(slots):
         return None
     if len({slot.column for slot in filled if not _is_closed(slot, lattice) and _is_text(slot)}) > 1:
         return None
     if any(
-        _holds_columns([line for slot in slots if slot.column == c for line in slot.lines], size)
+        _holds_columns([line for slot in filled if slot.column == c for line in slot.lines], size)
         for c in range(columns)
     ):
         return None  # its strokes do not part all columns: how text lines up does
@@ -208,7 +229,7 @@ def _holds_columns(lines: Sequence[Line], size: float) -> bool:
     rows = rows_of(lines)
     several = [row for row in rows if any(b.box.left - a.box.right > size for a, b in pairwise(row))]
     figures = sum(sum(is_value(line.text) for line in row) > 1 for row in several)
-    return len(rows) > 2 and len(several) > 0.6 * len(rows) and figures > 0.6 * len(several)
+    return len(rows) > 2 and len(several) > COLUMNS * len(rows) and figures > COLUMNS * len(several)
 
 
 def _span(start: int, count: int) -> range:
@@ -216,7 +237,7 @@ def _span(start: int, count: int) -> range:
 
 
 def _place(edges: Sequence[float], value: float) -> int:
-    return max(0, min(len(edges) - 2, sum(edge <= value for edge in edges) - 1))
+    return max(0, min(len(edges) - 2, bisect_right(edges, value) - 1))
 
 
 def _slots(lattice: _Lattice) -> list[Slot]:
@@ -261,9 +282,10 @@ def _split_rows(slots: list[Slot], rows: int) -> tuple[list[Slot], int]:
     done: list[Slot] = []
     shift = 0
     parted = _rows_of_bands(slots, rows)
-    for band in range(rows):
-        here = [slot for slot in slots if slot.row == band]
-        parts = parted[band]
+    by_row: list[list[Slot]] = [[] for _ in range(rows)]
+    for slot in slots:
+        by_row[slot.row].append(slot)
+    for band, (here, parts) in enumerate(zip(by_row, parted, strict=True)):
         if len(parts) < 2:
             done += [Slot(slot.row + shift, slot.column, slot.rowspan, slot.colspan, slot.lines) for slot in here]
             continue
@@ -276,10 +298,11 @@ def _split_rows(slots: list[Slot], rows: int) -> tuple[list[Slot], int]:
 def _rows_of_bands(slots: Sequence[Slot], rows: int) -> list[list[list[Line]]]:
     """For each band between two level rules, the lines of each row of the table in it; nothing where it is one."""
     spans = {id(line): (slot.column, slot.column + slot.colspan - 1) for slot in slots for line in slot.lines}
-    bands: list[list[list[Line]]] = []
-    for band in range(rows):
-        whole = not any(slot.row <= band < slot.row + slot.rowspan and slot.rowspan > 1 for slot in slots)
-        bands.append(rows_of(line for slot in slots if slot.row == band for line in slot.lines) if whole else [])
+    lines: list[list[Line]] = [[] for _ in range(rows)]
+    for slot in slots:
+        lines[slot.row] += slot.lines
+    spanned = {band for slot in slots if slot.rowspan > 1 for band in _span(slot.row, slot.rowspan)}
+    bands = [[] if band in spanned else rows_of(own) for band, own in enumerate(lines)]
     text = [row for band in bands for row in band]
     ends = list(accumulate(map(len, bands)))
     parts = table_rows(text, lambda line: spans[id(line)], ends)

@@ -52,3 +52,10 @@ def test_text_is_no_index() -> None:
     assert index_openings(Column(lines(50, 100, PROSE * 4), 10.0)) is None
     dated = [f"{text} of 1990" if i % 3 == 0 else text for i, text in enumerate(PROSE * 6)]
     assert index_openings(Column(lines(50, 100, dated), 10.0)) is None
+
+
+def test_contents_over_a_text_make_no_index_of_it() -> None:
+    names = [f"{number} Part of the report {number + 3}" for number in range(1, 13)]
+    column = Column(lines(50, 100, [*names, *PROSE * 3]), 10.0)
+    assert index_openings(column) is not None
+    assert index_openings(column, [True] * 12 + [False] * 12) is None

@@ -7,6 +7,7 @@ where it is set in and that one was cut short: it filled its column, or ended wi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from warmwire.layout.measures import INDENT, Column
@@ -29,9 +30,11 @@ def is_indexed(text: str) -> bool:
     return _INDEXED.search(text) is not None
 
 
-def index_openings(column: Column) -> list[bool] | None:
-    """Whether each line of a column of an index opens an entry; None for any other column."""
-    ended = [is_indexed(row.text.rstrip()) for row in column.rows]
+def index_openings(column: Column, contents: Sequence[bool] = ()) -> list[bool] | None:
+    """Whether each line of a column of an index opens an entry; None for any other column. Lines of `contents`, whose
+    numbers are set apart, are no entries of an index."""
+    apart = contents or [False] * len(column.rows)
+    ended = [is_indexed(row.text.rstrip()) and not own for row, own in zip(column.rows, apart, strict=True)]
     count, share = sum(ended), sum(ended) / max(len(ended), 1)
     if count < FEWEST / 2 or share < SHARE or (count < FEWEST and share < LIKELY):
         return None

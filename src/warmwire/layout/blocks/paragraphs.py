@@ -136,7 +136,7 @@ def paragraphs(lines: Sequence[Line], size: float) -> list[Paragraph]:
         None if row.entry and marker is not None and not marker.sure else marker  # "3.1" before a title is a section
         for row, marker in zip(rows, find_markers(column.rows, size), strict=True)
     ]
-    entries = index_openings(column)
+    entries = index_openings(column, [row.entry for row in rows])
     found: list[Paragraph] = []
     for i, row in enumerate(rows):
         alone = i > 0 and (rows[i - 1].alone or row.alone or (row.entry and column.early[i - 1]))

@@ -27,6 +27,8 @@ from warmwire.layout.runs import Run
 
 _WORD_GAP: Final = 0.12  # of the font size: a narrower gap is inside a word
 _RAISED_GAP: Final = 0.3  # of the font size, before a superscript of the same text
+_TYPED: Final = 0.9
+"""Share of a line's letters in a typewriter font from which it is typed, and has not merely names in that font."""
 _COMMENTS: Final = ("//", "/*", "# ", "--", ";;", "(*")
 _LEVEL: Final = 5.0
 """Degrees that a line may slope and still belong to its quarter."""
@@ -268,6 +270,6 @@ def _line(piece: Piece, box: Box, slope: int, chars: Characters) -> Line:
         size=max(sizes, key=lambda size: (sizes[size], size)),
         bold=2 * bold > letters,
         italic=2 * italic > letters,
-        mono=2 * mono > letters,
+        mono=mono > _TYPED * letters,
         angle=float(slope),
     )

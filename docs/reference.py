@@ -37,6 +37,12 @@ STATUS: Final = {
     "143": "terminated (SIGTERM)",
 }
 
+VARIABLES: Final = {
+    "WARMWIRE_MODELS": "folders of model files for `warmwire models`, with colons between",
+    "WARMWIRE_LOG_DIR": "folder of the activity log of `warmwire serve`, as --log-dir",
+    "WARMWIRE_API_KEY": "key for the server behind an openai: model; else OPENAI_API_KEY",
+}
+
 
 def main() -> None:
     """Write every file that is made."""
@@ -174,6 +180,11 @@ def _manual() -> str:
     for status, meaning in STATUS.items():
         lines += [".TP", f".B {status}", _roff(meaning)]
     lines += [".SH FILES", ".TP", ".I $XDG_RUNTIME_DIR/inferd/inferd.sock", "where hosts listen, unless told otherwise"]
+    lines += [".TP", ".I $XDG_CONFIG_HOME/warmwire/models.toml", "models that the bridge may start, and their names"]
+    lines += [".TP", ".I .warmwire\\-journal", "beside the output of ocr, until that is complete: pages that were read"]
+    lines += [".SH ENVIRONMENT"]
+    for name, meaning in VARIABLES.items():
+        lines += [".TP", f".B {name}", _roff(meaning)]
     return "\n".join(lines) + "\n"
 
 

@@ -71,7 +71,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Keep a model warm behind a local socket and stream from it to every program on this machine."""
+    """Read documents, and keep models loaded behind local sockets for every program on this machine."""
 
 
 def main() -> None:

@@ -83,7 +83,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ocr *.tiff", 1, "*.tiff: no document matches"),
         # results
         ("ocr scan.pdf out.md", 2, "out.md does not exist; if the result is to go there, put -o before it: -o out.md"),
-        ("ocr scan.pdf -o out.docx", 2, "the suffix .docx says no format; there are .md, .html,"),
+        ("ocr scan.pdf -o out.docx", 2, "there is no format with the suffix .docx; there are .md,"),
         # models and hosts
         ("serve page", 2, "unknown model 'page'; models are: pages, x.gguf,"),
         ("serve gemma.gguf", 1, "gemma.gguf: no such file"),

@@ -76,7 +76,7 @@ def test_a_page_with_text_needs_no_model() -> None:
         (["digital.pdf", "frames.pdf", "-o", "make.py"], 2, "make.py is a file"),
         (["digital.pdf", "-o", "digital.pdf"], 2, "is an input"),
         (["-", "-"], 2, "once only"),
-        (["digital.pdf", "-o", "x.docx"], 2, "x.docx: the suffix .docx says no format; there are .md, "),
+        (["digital.pdf", "-o", "x.docx"], 2, "x.docx: there is no format with the suffix .docx; there are .md, "),
         (["digital.pdf", "-f", "md,word"], 2, "there is no format 'word'; there are md, "),
         (["digital.pdf", "-f", "md,html"], 2, "md and html cannot share stdout"),
         (["digital.pdf", "frames.pdf", "-f", "pdf"], 2, "directory with -o"),

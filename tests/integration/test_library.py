@@ -84,7 +84,9 @@ def test_a_document_with_text_needs_no_model(tmp_path: Path) -> None:
 
 def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
     doc = warmwire.read(DIGITAL)
-    with pytest.raises(warmwire.UsageError, match=r"x\.docx: the suffix \.docx says no format; there are \.md, "):
+    with pytest.raises(
+        warmwire.UsageError, match=r"x\.docx: there is no format with the suffix \.docx; there are \.md, "
+    ):
         doc.save(tmp_path / "x.docx")
     with pytest.raises(warmwire.UsageError, match="there is no format 'word'"):
         doc.save(tmp_path / "x.md", format="word")

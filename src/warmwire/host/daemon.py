@@ -160,7 +160,7 @@ class PrivateHost(Closing):
 def _access(allow_uids: Collection[int], group: str | None) -> Access:
     """Raises UsageError for a group that does not exist, and where both are given."""
     if group and allow_uids:
-        raise UsageError("give --group or --allow-uid: of a process of another group the host cannot tell its members")
+        raise UsageError("give --group or --allow-uid, not both: the host is told a client's user, not its groups")
     if allow_uids:
         return Access(0o666)  # the file system knows no list of users: the host itself turns the others away
     if not group:

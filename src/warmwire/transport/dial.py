@@ -107,15 +107,13 @@ def new_socket() -> socket.socket:
 def dial_error(path: str, error: OSError, waited: float, start: str = START) -> DialError:
     """What a failed connect means and what to do about it."""
     start = start.format(path=path)
+    after = f" after {waited:g} s" if waited else ""
     if error.errno == errno.ENOENT:
-        why = f"no host listens at {path} (no such file after {waited:g} s); start one with: {start}"
+        why = f"no host listens at {path} (no such file{after}); start one with: {start}"
     elif _is_other_file(path, error):
         why = f"{path} is not a socket; give the path that `warmwire serve` printed"
     elif error.errno == errno.ECONNREFUSED:
-        why = (
-            f"no host listens at {path} (connection refused after {waited:g} s: its host has ended);"
-            f" start one with: {start}"
-        )
+        why = f"no host listens at {path} (connection refused{after}: its host has ended); start one with: {start}"
     elif error.errno in (errno.EACCES, errno.EPERM):
         why = f"permission denied at {path}: the host runs as another user; ask its owner, or start your own"
     elif error.errno in (errno.EPROTOTYPE, errno.ENOTSOCK):

@@ -67,8 +67,8 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     if suffix := _suffix_of(name):
         return _SUFFIXES[suffix]
     last = PurePath(path).suffix
-    said = f"the suffix {last}" if last else "no suffix"
-    raise UsageError(f"{os.fspath(path)}: {said} says no format; there are {', '.join(SUFFIX.values())}")
+    said = f"there is no format with the suffix {last}" if last else "it has no suffix to say the format"
+    raise UsageError(f"{os.fspath(path)}: {said}; there are {', '.join(SUFFIX.values())}")
 
 
 def _suffix_of(name: str) -> str:

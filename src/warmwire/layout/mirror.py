@@ -14,7 +14,7 @@ from warmwire.layout.page import Box, Line
 
 Mirror = Callable[[Box], Box]
 
-_LEFTWARD = re.compile(r"[֐-ࣿיִ-﷿ﹰ-﻿]")
+_LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 """Letters of scripts that are written from right to left."""
 
 

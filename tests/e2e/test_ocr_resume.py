@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -75,8 +76,8 @@ def stack(path: Path, pages: int, seed: int = 1) -> Path:
     return path
 
 
-def begin(model: Counted, *arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    command = [*COMMAND, "ocr", *arguments, "--model", model.url, "--jobs", str(JOBS)]
+def begin(model: Counted, *arguments: str, cwd: Path, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    command = [*prefix, *COMMAND, "ocr", *arguments, "--model", model.url, "--jobs", str(JOBS)]
     return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -143,7 +144,8 @@ def test_an_interrupted_run_goes_on_under_other_names(model: Counted, tmp_path: 
 
 
 def entries(journal: Path) -> list[dict[str, object]]:
-    return [json.loads(line.partition(b" ")[2]) for line in journal.read_bytes().splitlines()]
+    lines = journal.read_bytes().splitlines(keepends=True)
+    return [json.loads(line.partition(b" ")[2]) for line in lines if line.endswith(b"\n")]
 
 
 def test_interrupted_on_the_way_to_stdout_what_was_read_is_printed(model: Counted, tmp_path: Path) -> None:
@@ -174,6 +176,24 @@ def test_pages_that_failed_are_read_again_when_asked_for(model: Counted, tmp_pat
     assert model.shown.total() == shown + 1
     assert len(words((tmp_path / "x.md").read_text())) == 5
     assert sorted(os.listdir(tmp_path)) == ["x.md", "x.tif"]
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
+def test_a_disk_that_is_full_ends_the_run_and_the_next_goes_on(model: Counted, tmp_path: Path) -> None:
+    """The disk is a limit of the size of files here: the journal reaches it after some sixty pages."""
+    stack(tmp_path / "x.tif", 80)
+    process = begin(model, "x.tif", "-o", "x.md", cwd=tmp_path, prefix=("prlimit", "--fsize=8000"))
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert ".x.md.warmwire-journal: cannot be written" in err
+    assert "Traceback" not in err
+    kept = len([entry for entry in entries(tmp_path / ".x.md.warmwire-journal") if entry])
+    assert 20 < kept < 80
+    before = model.shown.total()
+    assert before <= kept + JOBS + 1
+    run(model, "x.tif", "-o", "x.md", cwd=tmp_path)
+    assert model.shown.total() - before == 80 - kept
+    assert len(words((tmp_path / "x.md").read_text())) == 80
 
 
 def test_what_is_there_can_be_left_out(model: Counted, tmp_path: Path) -> None:

@@ -97,6 +97,33 @@ def test_it_stays_when_a_run_was_cut_off_or_pages_failed(path: Path) -> None:
     assert not path.exists()
 
 
+def test_it_goes_when_a_document_of_another_name_is_whole(path: Path) -> None:
+    fill(path, 1, 2, document="old").close(complete=False)
+    renamed = Journal(path, "model")
+    for n in (1, 2):
+        renamed.take("new", renamed.key(page(n)))
+    renamed.close(complete=True)
+    assert path.exists(), "its result is not written"
+    again = Journal(path, "model")
+    for n in (1, 2):
+        again.take("new", again.key(page(n)))
+    again.finish("new")
+    again.close(complete=True)
+    assert not path.exists()
+
+
+def test_of_runs_that_do_not_end_nothing_is_kept_that_is_done(path: Path) -> None:
+    journal = Journal(path, "model", brief=True)
+    for n, document in enumerate("ab"):
+        journal.keep(document, journal.key(page(n)), [Answer("x")], whole=False)
+    journal.finish("a")
+    assert path.stat().st_size > 0
+    journal.finish("b")
+    assert path.stat().st_size == 0
+    journal.keep("c", journal.key(page(3)), [Answer("page 3")], whole=True)
+    assert known(path, 4) == [3]
+
+
 def test_runs_that_share_it_do_not_remove_each_others(path: Path) -> None:
     fill(path, 1, document="a").close(complete=False)
     one, two = fill(path, 2, document="b"), fill(path, 3, document="c")

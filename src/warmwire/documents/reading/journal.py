@@ -81,7 +81,11 @@ class Journal:
         self._file: int | None = None
         self._torn = False
         self._places: dict[str, tuple[int, int]] = {}
-        self._open: set[str] = set()
+        self._open: dict[str, set[str]] = {}
+        """Documents that are not marked as done, and the keys of their pages."""
+        self._taken: dict[str, str] = {}
+        """By key of a page that was found here: the document of this run that it is part of."""
+        self._whole: set[str] = set()
         self._turn = threading.Lock()
         if path.exists():
             self._attach()
@@ -102,6 +106,11 @@ class Journal:
             entry = _decode(os.pread(self._file, place[1], place[0]))
             return entry.answers if entry is not None else None
 
+    def take(self, document: str, key: str) -> None:
+        """A page that was found is part of a document, which may have had another name when it was read."""
+        with self._turn:
+            self._taken[key] = document
+
     def waits_for(self, document: str) -> bool:
         """Whether a document was begun and is not whole."""
         return document in self._open
@@ -114,15 +123,21 @@ class Journal:
     def finish(self, document: str) -> None:
         """Mark a document whose result is written and whole."""
         with self._turn:
+            self._whole.add(document)
             if document in self._open:
                 self._append(_Entry(document, done=True))
-                if self._brief and not self._open and self._file is not None:
-                    self._forget(self._file)
+            if self._brief and self._file is not None and not self._waits():
+                self._forget(self._file)
+
+    def _waits(self) -> bool:
+        """Whether a document waits for another run: one that is not done, and has pages that no other has taken."""
+        return any(self._taken.get(key) not in self._whole for keys in self._open.values() for key in keys)
 
     def _forget(self, file: int) -> None:
         if _locked(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
             os.ftruncate(file, 0)
-            self._places.clear()
+            for known in (self._places, self._open, self._taken, self._whole):
+                known.clear()
             _locked(file, fcntl.LOCK_SH)
 
     def close(self, *, complete: bool) -> None:
@@ -132,7 +147,7 @@ class Journal:
                 return
             if complete and _locked(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 self._learn_all()
-                if not self._open:
+                if not self._waits():
                     with suppress(FileNotFoundError):
                         self.path.unlink()
             os.close(self._file)
@@ -170,9 +185,9 @@ class Journal:
         if entry is None:
             return
         if entry.done:
-            self._open.discard(entry.document)
+            self._open.pop(entry.document, None)
             return
-        self._open.add(entry.document)
+        self._open.setdefault(entry.document, set()).add(entry.key)
         if entry.whole or not self._retry:
             self._places[entry.key] = start, len(line)
 

@@ -255,6 +255,8 @@ class Reader:
         if prepared.image is not None:
             if engine is None:
                 ask: Ask = Replay(prepared.known or [])
+                if self._journal is not None:
+                    self._journal.take(task.name, prepared.key)
             else:
                 ask = recorder = Recorder(functools.partial(self._pool.ask, engine))
             try:

@@ -205,7 +205,8 @@ def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, 
         gpt-4o = "chain"
         [models.chain]
         model = "{tmp_path}/chain.gguf?ctx=512"
-        keep_alive = "2s"
+        parallel = 3
+        keep_alive = "4s"
         [models.rhymes]
         model = "{GRALL}/words_d3.gril"
         keep_alive = "2s"
@@ -219,6 +220,9 @@ def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, 
         ("chain", "rhymes", "parrot", "gpt-4o"), "stopped"
     )
     assert bridge.say("gpt-4o") == "Hello, world!"
+    activity = Client(bridge.fleet._kept["chain"].path).status().activity
+    assert activity is not None
+    assert activity["workers"] == 3
     assert bridge.say("parrot") == "hello there"
     stream = client.chat.completions.create(model="rhymes", messages=SAID, stream=True, max_tokens=5)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream)

@@ -82,6 +82,13 @@ class Kind(ABC):
         """The model as a reader of pages. Called only where `page_name` gives a name."""
         raise UsageError(f"{name} reads no pages")
 
+    def parallel(self, name: str) -> int:
+        """How many requests one loaded model of that name answers at once, each on a thread of its worker.
+
+        More than one only where `generate` and the rest may run on several threads. Raises UsageError.
+        """
+        return 1
+
     def missing(self) -> list[str]:
         """Those of the modules it needs that are not installed."""
         return [module for module in self.needs if find_spec(module) is None]

@@ -61,6 +61,11 @@ def check_model(name: str) -> None:
     find(name).check(name.removeprefix(PAGE))
 
 
+def parallel(name: str) -> int:
+    """How many requests one loaded model answers at once. Raises UsageError."""
+    return find(name).parallel(name.removeprefix(PAGE))
+
+
 def load_model(name: str, threads: int | None = None) -> Model:
     """A loaded, warm model, computing on `threads` threads (None: all cores). Raises UsageError, InputError."""
     kind = find(name)

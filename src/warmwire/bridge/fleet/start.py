@@ -38,7 +38,10 @@ def start_host(declared: Declared) -> subprocess.Popen[bytes]:
     Raises LoadError where no process can be started.
     """
     command = [sys.executable, "-P", "-m", "warmwire.command", "serve", "--socket", declared.socket]
-    command += ["--workers", str(declared.workers), "--", declared.model]
+    command += ["--workers", str(declared.workers)]
+    if declared.parallel > 1:
+        command += ["--parallel", str(declared.parallel)]
+    command += ["--", declared.model]
     log = log_path(declared)
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

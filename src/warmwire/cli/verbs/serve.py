@@ -72,6 +72,9 @@ def serve(
         str | None, typer.Option(metavar="NAME", help="Let the members of this group connect as well.")
     ] = None,
     ctx: Annotated[int | None, typer.Option(min=1, help="GGUF: room for prompt and answer, in tokens.")] = None,
+    parallel: Annotated[
+        int | None, typer.Option(min=1, max=64, help="GGUF: requests that one worker answers at the same time.")
+    ] = None,
     gpu_layers: Annotated[int | None, typer.Option(min=0, help="GGUF: layers to put on the GPU.")] = None,
     mmproj: Annotated[
         str | None,
@@ -95,7 +98,9 @@ def serve(
     from warmwire.host.daemon import run_host
     from warmwire.models.registry import check_model, with_options
 
-    model = with_options(model, ctx=ctx, gpu_layers=gpu_layers, mmproj=mmproj, llama_server=llama_server)
+    model = with_options(
+        model, ctx=ctx, parallel=parallel, gpu_layers=gpu_layers, mmproj=mmproj, llama_server=llama_server
+    )
     check_model(model)
     logging.basicConfig(level=logging.INFO, format="warmwire: %(message)s")
 

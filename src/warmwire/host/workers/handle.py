@@ -1,5 +1,8 @@
 """One worker as the host sees it: its process, and the link on which its messages and answers come.
 
+A process whose model answers several requests at once has several links, and each is a worker: with a job, a state and
+a flow of its own, so one slow client holds up nobody else. They are loaded, lost and replaced together.
+
 LOADING ──LOADED──▶ IDLE ◀──ENDED── WORKING
                      └──GIVEN─▶ GIVEN ──STARTED──▲      any of them: LOST ─▶ GONE
 """
@@ -14,6 +17,7 @@ import signal
 import socket
 import sys
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -94,35 +98,37 @@ class WorkerProcess(asyncio.BufferedProtocol):
         """What it was doing when it was lost."""
         self._killed = False
         self.loaded_bytes = 0
+        self.crew: list[WorkerProcess] = [self]
+        """All workers of the process."""
+        self.retired = False
+        """Its process is given no more jobs, and ends when the last one has."""
 
     @classmethod
-    async def start(cls, model: str, threads: int) -> WorkerProcess:
-        """Start a process; `ready` resolves when its model is loaded."""
-        ours, theirs = socket.socketpair()
+    async def start(cls, model: str, threads: int, parallel: int = 1) -> list[WorkerProcess]:
+        """Start a process with so many links; `ready` of each resolves when its model is loaded."""
+        pairs = [socket.socketpair() for _ in range(parallel)]
         env = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+        fds = [theirs.fileno() for _, theirs in pairs]
+        command = [sys.executable, "-P", "-m", "warmwire.host.workers.process", ",".join(map(str, fds)), model]
+        crew: list[WorkerProcess] = []
         try:
-            with theirs:
-                process = await asyncio.create_subprocess_exec(
-                    *(
-                        sys.executable,
-                        "-P",
-                        "-m",
-                        "warmwire.host.workers.process",
-                        str(theirs.fileno()),
-                        model,
-                        str(threads),
-                    ),
-                    pass_fds=(theirs.fileno(),),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    env=env,
-                )
-            ours.setblocking(False)
+            process = await asyncio.create_subprocess_exec(
+                *command, str(threads), pass_fds=fds, stdin=asyncio.subprocess.DEVNULL, env=env
+            )
             loop = asyncio.get_running_loop()
-            _, worker = await loop.create_connection(lambda: cls(process, ours), sock=ours)
+            for ours, _ in pairs:
+                ours.setblocking(False)
+                crew.append((await loop.create_connection(partial(cls, process, ours), sock=ours))[1])
         except BaseException:
-            ours.close()
+            for ours, _ in pairs:
+                ours.close()
             raise
-        return worker
+        finally:
+            for _, theirs in pairs:
+                theirs.close()
+        for worker in crew:
+            worker.crew = crew
+        return crew
 
     # ------------------------------------------------------------------ the link
 
@@ -260,7 +266,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
 
     def kill(self) -> None:
         """End the process now."""
-        self._killed = self.process.returncode is None
+        for worker in self.crew:
+            worker._killed = self.process.returncode is None
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         self._transport.abort()

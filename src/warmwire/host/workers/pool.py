@@ -3,6 +3,8 @@
 A model may leak, hang or crash; then it takes its process and one request with it and nothing else. A dead worker's
 request gets `backend_unavailable`, the worker is replaced, and the pause before the next replacement doubles while
 they keep dying without answering anything. A worker that has grown too large is replaced between two requests.
+
+Where one loaded model answers several requests at once, a process has as many workers, and a death costs all of theirs.
 """
 
 from __future__ import annotations
@@ -11,16 +13,18 @@ import asyncio
 import itertools
 import logging
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from warmwire.errors import BackendUnavailableError, error_for
+from warmwire.errors import BackendUnavailableError, UsageError, error_for
 from warmwire.host.failure import ModelError
 from warmwire.host.generation.runner import AnyRequest, Outlet, too_late
-from warmwire.host.workers.handle import NotStarted, WorkerProcess
+from warmwire.host.workers.handle import NotStarted, WorkerProcess, WorkerState
 from warmwire.host.workers.link import Failed
 from warmwire.host.workers.segments import SegmentPool
 from warmwire.models.interface import Capabilities, Finish
+from warmwire.models.registry import parallel
 from warmwire.system.cpus import cores
 from warmwire.wire.generation.messages import Request
 from warmwire.wire.generation.response import ResponseWriter
@@ -68,7 +72,11 @@ class WorkerPool:
     ) -> None:
         self.name = model
         self.capabilities = Capabilities()
-        self.workers = workers
+        self._parallel = 1
+        with suppress(UsageError):  # a name that nobody knows is told of when it is loaded
+            self._parallel = parallel(model)
+        self._processes = workers
+        self.workers = workers * self._parallel
         self._model = model
         self._threads = threads or max(1, cores() // workers)
         self._limits: Final = limits or PoolLimits()
@@ -81,10 +89,11 @@ class WorkerPool:
 
     async def start(self) -> None:
         """Start all workers and wait until every model is loaded. Raises InputError with the model's own reason."""
-        started = [asyncio.create_task(self._load()) for _ in range(self.workers)]
+        started = [asyncio.create_task(self._load()) for _ in range(self._processes)]
         try:
             for task in started:
-                self._offer(await task)
+                for worker in await task:
+                    self._offer(worker)
         except BaseException:
             for task in started:
                 task.cancel()
@@ -150,8 +159,9 @@ class WorkerPool:
 
     async def _acquire(self) -> WorkerProcess:
         while self._idle:
-            worker = self._idle.popleft()
-            if worker.alive:
+            worker = min(self._idle, key=_busy_beside)
+            self._idle.remove(worker)
+            if worker.alive and not worker.retired:
                 return worker
         turn: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -175,11 +185,14 @@ class WorkerPool:
         """Take a worker back. A dead one is left to `_mourn`."""
         if not worker.alive:
             return
-        if worker.resident() - worker.loaded_bytes > self._limits.recycle_bytes:
+        if not worker.retired and worker.resident() - worker.loaded_bytes > self._limits.recycle_bytes:
             log.info("worker %d has grown to %d MB and is replaced", worker.process.pid, worker.resident() >> 20)
-            worker.kill()
-        else:
+            for each in worker.crew:
+                each.retired = True
+        if not worker.retired:
             self._offer(worker)
+        elif not _busy_beside(worker):
+            worker.kill()
 
     async def _reclaim(self, worker: WorkerProcess, grace: float) -> None:
         """Make a worker whose request was cancelled usable again."""
@@ -188,38 +201,44 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ replacing
 
-    async def _load(self) -> WorkerProcess:
-        """A worker with a loaded model. Raises InputError, BackendUnavailableError."""
+    async def _load(self) -> list[WorkerProcess]:
+        """The workers of one more process, its model loaded. Raises InputError, BackendUnavailableError."""
         self._loading += 1
         try:
-            worker = await self._load_one()
+            crew = await self._load_one()
         finally:
             self._loading -= 1
-        self._spawn(self._mourn(worker))
-        return worker
+        self._spawn(self._mourn(crew))
+        return crew
 
-    async def _load_one(self) -> WorkerProcess:
-        worker = await WorkerProcess.start(self._model, self._threads)
-        self._all.add(worker)
+    async def _load_one(self) -> list[WorkerProcess]:
+        crew = await WorkerProcess.start(self._model, self._threads, self._parallel)
+        self._all.update(crew)
         try:
-            await asyncio.wait({worker.ready, worker.gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not worker.ready.done():
-                raise BackendUnavailableError(f"a worker died while loading its model: {await worker.cause()}")
-            self.name, self.capabilities = worker.ready.result()
-            worker.loaded_bytes = worker.resident()  # a large model is large from the start
+            for worker in crew:
+                await asyncio.wait({worker.ready, worker.gone}, return_when=asyncio.FIRST_COMPLETED)
+                if not worker.ready.done():
+                    raise BackendUnavailableError(f"a worker died while loading its model: {await worker.cause()}")
+                self.name, self.capabilities = worker.ready.result()
+                worker.loaded_bytes = worker.resident()  # a large model is large from the start
         except BaseException:
-            self._all.discard(worker)
-            worker.kill()
-            await worker.process.wait()
+            self._all.difference_update(crew)
+            for worker in crew:
+                if worker.ready.done() and not worker.ready.cancelled():
+                    worker.ready.exception()  # each has been told; one is asked
+                worker.kill()
+            await crew[0].process.wait()
             raise
-        return worker
+        return crew
 
-    async def _mourn(self, worker: WorkerProcess) -> None:
-        """Replace a worker when it has ended, whatever it was doing. Nobody else does."""
-        await worker.gone
-        self._all.discard(worker)
-        if worker in self._idle:
-            self._idle.remove(worker)
+    async def _mourn(self, crew: list[WorkerProcess]) -> None:
+        """Replace a process when it has ended, whatever it was doing. Nobody else does."""
+        await asyncio.wait({worker.gone for worker in crew})
+        self._all.difference_update(crew)
+        for worker in crew:
+            if worker in self._idle:
+                self._idle.remove(worker)
+        worker = crew[0]
         log.warning("worker %d ended: %s", worker.process.pid, await worker.cause())
         for attempt in itertools.count(self._failures):
             self._failures = attempt + 1
@@ -229,7 +248,8 @@ class WorkerPool:
                     self._refuse_waiting(pause)
                 await asyncio.sleep(pause)
             try:
-                self._offer(await self._load())
+                for fresh in await self._load():
+                    self._offer(fresh)
                 return
             except Exception as error:
                 log.error("cannot replace a worker: %s", error)
@@ -246,3 +266,8 @@ class WorkerPool:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _busy_beside(worker: WorkerProcess) -> int:
+    """How many workers of its process have a job: the one with the fewest is given the next."""
+    return sum(each.state in (WorkerState.GIVEN, WorkerState.WORKING) for each in worker.crew)

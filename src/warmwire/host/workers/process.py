@@ -1,8 +1,9 @@
-"""A worker: one process, one loaded model, one job at a time.
+"""A worker: one process, one loaded model, one job at a time on each of its links.
 
-Started by the host as `python -m warmwire.host.workers.process FD MODEL THREADS`. The main thread runs the model; a
-second one reads the link, so that a cancel arrives while the model computes. When the host goes, the link ends and so
-do we.
+Started by the host as `python -m warmwire.host.workers.process FDS MODEL THREADS`. The main thread runs the model for
+the first link; a second one reads the link, so that a cancel arrives while the model computes. A model that answers
+several requests at once has as many links, and two more threads for each. When the host goes, the links end and so do
+we.
 """
 
 from __future__ import annotations
@@ -50,16 +51,12 @@ class Worker:
         self._jobs: queue.SimpleQueue[WorkerJob] = queue.SimpleQueue()
         self._cancels: dict[int, threading.Event] = {}
 
-    def run(self, model_name: str, threads: int) -> None:
-        """Load the model, say so, and answer jobs until the link ends."""
-        try:
-            model = load_model(model_name, threads)
-            ready = encode_message(Ready(model.name, model.capabilities))
-        except Exception as error:
-            text = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
-            self._outbox.say(encode_message(Unable(sendable(text))))
-            return
-        self._outbox.say(ready)
+    def say(self, message: Ready | Unable) -> None:
+        """Tell the host how loading went."""
+        self._outbox.say(encode_message(message))
+
+    def run(self, model: Model) -> None:
+        """Answer jobs until the link ends."""
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
             self._answer(self._jobs.get(), model)
@@ -121,6 +118,22 @@ class Worker:
         self._outbox.say(last)
 
 
+def serve_links(links: list[Worker], model_name: str, threads: int) -> None:
+    """Load the model, say so on every link, and answer what comes on them."""
+    try:
+        model = load_model(model_name, threads)
+        loaded: Ready | Unable = Ready(model.name, model.capabilities)
+    except Exception as error:
+        text = str(error) if isinstance(error, WarmwireError) else f"{type(error).__name__}: {error}"
+        loaded = Unable(sendable(text))
+    for link in links:
+        link.say(loaded)
+    if isinstance(loaded, Ready):
+        for link in links[1:]:
+            threading.Thread(target=link.run, args=(model,), daemon=True).start()
+        links[0].run(model)
+
+
 def _failed(code: str, message: str, error: Exception | None = None) -> bytes:
     """The last word of a job; where the model itself failed, it tells the host where."""
     trace = None if error is None else trace_of(error)
@@ -128,14 +141,14 @@ def _failed(code: str, message: str, error: Exception | None = None) -> bytes:
 
 
 def main() -> None:
-    fd, model, threads = sys.argv[1:]
+    fds, model, threads = sys.argv[1:]
     # The host decides when a worker ends; a Ctrl-C at the terminal, or a shell's `kill %1`, reaches the whole group.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.dup2(2, 1)  # stdout is the host's; what libraries print belongs to stderr
-    link = socket.socket(fileno=int(fd))
+    links = [Worker(socket.socket(fileno=int(fd))) for fd in fds.split(",")]
     try:
-        Worker(link).run(model, int(threads))
+        serve_links(links, model, int(threads))
     except (BrokenPipeError, ConnectionResetError):
         pass  # the host has gone
 

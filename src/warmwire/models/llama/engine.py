@@ -115,7 +115,7 @@ def _params(xllamacpp: Any, settings: Settings, socket: str, *, gpu: bool) -> An
         params.mmproj.path = str(settings.mmproj)
     else:
         params.no_mmproj = True
-    params.n_ctx = settings.context
+    params.n_ctx = settings.context * settings.parallel
     params.n_batch = params.n_ubatch = settings.batch(gpu)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings.threads
     if settings.gpu_layers is not None:
@@ -128,7 +128,7 @@ def _params(xllamacpp: Any, settings: Settings, socket: str, *, gpu: bool) -> An
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_RANK
     elif settings.mean_pooling:
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
-    params.n_parallel = 1
+    params.n_parallel = settings.parallel
     # A worker's memory is watched: it keeps the last prompt, not gigabytes of former ones and their checkpoints.
     params.cache_ram_mib = 0
     params.n_ctx_checkpoints = 2

@@ -28,6 +28,9 @@ class GgufKind(Kind):
         parse_gguf_name(name)
         super().check(name)
 
+    def parallel(self, name: str) -> int:
+        return parse_gguf_name(name)[1].parallel or 1
+
     def load(self, name: str, threads: int | None) -> Model:
         from warmwire.models.docling import PageChatModel
         from warmwire.models.llama.load import load_llama

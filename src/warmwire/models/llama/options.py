@@ -31,10 +31,11 @@ _LONGEST_BASE: Final = 64
 OPTIONS: Final = {
     "ctx": "tokens of prompt and answer together",
     "gpu_layers": "layers on the GPU",
+    "parallel": "requests answered at once by one copy of the model, each with a context of its own",
     "mmproj": "the projector's file, which sees or hears; none for neither",
     "llama_server": "the llama-server program to run it with",
 }
-_NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16}
+_NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16, "parallel": 64}
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,15 @@ class GgufOptions:
     """What follows the `?` in `x.gguf?ctx=4096&mmproj=y.gguf`.
 
     `ctx` is tokens of prompt and answer together, `mmproj` the projector's file (`none`: do without), `gpu_layers` how
-    many layers go to the GPU, `llama_server` the program to run the model with instead of the library.
+    many layers go to the GPU, `parallel` how many requests are answered at once, `llama_server` the program to run the
+    model with instead of the library.
     """
 
     ctx: int | None = None
     gpu_layers: int | None = None
     mmproj: str | None = None
     llama_server: str | None = None
+    parallel: int | None = None
 
     def __str__(self) -> str:
         """The part from the `?` on; empty where nothing is asked for."""
@@ -76,6 +79,9 @@ class Settings:
     context: int
     threads: int
     gpu_layers: int | None
+    parallel: int
+    """Requests answered at once. Each has a context of `context` tokens."""
+
     special: bool
     """Write control tokens out: a page model's tags are such."""
 
@@ -143,6 +149,7 @@ def settings_of(path: Path, options: GgufOptions, threads: int | None, *, specia
         context,
         threads or cores(),
         options.gpu_layers,
+        options.parallel or 1,
         special,
     )
 

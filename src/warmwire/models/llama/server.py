@@ -150,10 +150,25 @@ class LlamaServer(HttpUpstream):
 
 
 def _arguments(settings: Settings, socket: str) -> list[str]:
-    arguments = ["--model", str(settings.path), "--host", socket, "--ctx-size", str(settings.context)]
+    arguments = [
+        "--model",
+        str(settings.path),
+        "--host",
+        socket,
+        "--ctx-size",
+        str(settings.context * settings.parallel),
+    ]
     batch = str(settings.batch(bool(settings.gpu_layers)))
     arguments += ["--batch-size", batch, "--ubatch-size", batch]
-    arguments += ["--threads", str(settings.threads), "--parallel", "1", "--jinja", "--no-webui", "--offline"]
+    arguments += [
+        "--threads",
+        str(settings.threads),
+        "--parallel",
+        str(settings.parallel),
+        "--jinja",
+        "--no-webui",
+        "--offline",
+    ]
     arguments += ["--mmproj", str(settings.mmproj)] if settings.mmproj else ["--no-mmproj"]
     if settings.gpu_layers is not None:
         arguments += ["--n-gpu-layers", str(settings.gpu_layers)]

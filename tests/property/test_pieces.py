@@ -58,6 +58,7 @@ def _shown(pieces: Sequence[Piece]) -> list[tuple[object, ...]]:
 def test_runs_change_nothing(letters: list[Letter]) -> None:
     chars, places = _page(letters)
     members = range(len(letters))
-    found = pieces_of(chars, members, places)
+    with mock.patch.object(pdf_pieces, "_WORTHWHILE", 1):
+        found = pieces_of(chars, members, places)
     with mock.patch.object(pdf_pieces, "letter_runs", _one_by_one):
         assert _shown(found) == _shown(pieces_of(chars, members, places))

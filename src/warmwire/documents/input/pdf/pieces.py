@@ -23,6 +23,9 @@ _UPRIGHT_GAP: Final = 0.5  # of the font size, between letters one below the oth
 FEWEST_BELOW: Final = 3
 """So many letters one below the other are a line; two may begin two lines."""
 
+_WORTHWHILE: Final = 16
+"""Fewer letters are looked at faster one by one."""
+
 TICK_BOXES: Final = frozenset("☐☑☒")
 """What opens a line of its own: a box and its label are a cell, or an item beside others."""
 
@@ -116,12 +119,13 @@ def letter_runs(chars: Characters, members: Sequence[int], places: Sequence[Plac
 
     What is found here is a part of what `_follows` says, for whole pages at once.
     """
-    if not members:
+    if len(members) < _WORTHWHILE:
+        yield from (LetterRun([index], [], [], places[index], places[index]) for index in members)
         return
     which = np.asarray(members)
     sides = chain.from_iterable(map(places.__getitem__, members))
     left, top, right, bottom = np.fromiter(sides, dtype=np.float64, count=4 * len(which)).reshape(-1, 4).T
-    sizes = np.array([max(style.size, 1.0) for style in chars.looks])[chars.look_of[which]]
+    sizes = np.maximum(np.array([chars.styles[index].size for index in members]), 1.0)
     spaces = np.array([chars.spaces[index] for index in members])
     texts = [chars.texts[index] for index in members]
     boxes, plain = np.zeros(len(texts), dtype=np.bool_), np.ones(len(texts), dtype=np.bool_)

@@ -28,6 +28,35 @@ CLEAR = 1.5
 """A gutter so wide, in units of the body, is as good as any wider one: then the longest is best. With 3 the gutter
 between short entries half-way down an index won over the one that all its entries share; with 1 to 2 none differs."""
 
+ONE_EDGE = 0.3
+"""Left edges no further apart than this, in units of the body as all lengths here, belong to one column."""
+STRAY = 0.1
+"""A gutter ends this far left of the edge that lines begin at: letters may reach over it a little."""
+OVER = 3.0
+"""What goes over a gutter does so by this much on both sides, a rule that bounds it and a line in its middle alike."""
+LEAST_HEIGHT = 1.5
+"""A gutter is at least so high, in units of the body: more than one line."""
+DROP = 0.7
+"""White that sets lines over both columns apart from these."""
+ALIGNED = 0.5
+"""Edges, or middles, that are the same differ by less."""
+SAME_STEP = 1.15
+"""A step from line to line is the same as that before up to this factor, ..."""
+MOST_STEP = 2.2
+"""... and less than this, in units of the line's size."""
+LONGER = 3.0
+"""A left column that ends so much below the right one goes on: what follows the right one is not its section."""
+MARKER = 2.5
+"""A column is wider than this: numbers and bullets of a list are not."""
+LABEL = 40
+"""Letters of half the labels of values, at most, ..."""
+LABELS = 0.5
+"""... the share of them that end as labels do, ..."""
+VALUES = 0.6
+"""... or else the share of values that are figures, ..."""
+PAIRED = 0.7
+"""... and the share of values that stand beside a label."""
+
 MAX_ROUNDS = 4
 """Tables are looked for anew among what tables leave, so often at most: two that stand side by side take two."""
 
@@ -131,15 +160,15 @@ def _places(ordered: Sequence[Item], size: float, bars: Sequence[Box], effort: _
     found: list[_Place] = []
     edge = float("-inf")
     for left in np.sort(boxes[:, 0]).tolist():
-        if left - edge <= 0.3 * size or effort.left <= 0:  # edges closer than that belong to one column
+        if left - edge <= ONE_EDGE * size or effort.left <= 0:
             continue
         edge = left
         effort.left -= len(ordered)
-        x = edge - 0.1 * size
+        x = edge - STRAY * size
         strip = x - MIN_GUTTER * size  # what reaches into the narrowest gutter bounds it as well
         crossing = np.flatnonzero((boxes[:, 0] < x) & (boxes[:, 2] > strip)).tolist()
         stops = [(i, i + 1) for i in crossing]
-        crossed = [bar.centre[1] for bar in bars if bar.left < strip - 3 * size and bar.right > x + 3 * size]
+        crossed = [bar.centre[1] for bar in bars if bar.left < strip - OVER * size and bar.right > x + OVER * size]
         stops += [(place, place) for place in np.searchsorted(middles, crossed).tolist()]
         whole: list[tuple[int, int]] = []
         start = 0
@@ -173,7 +202,7 @@ def _gutter(ordered: Sequence[Item], stretch: Stretch, size: float) -> _Gutter |
     height = min(one.bottom, other.bottom) - max(one.top, other.top)
     shared_left = [item for item in left if box_of(item).bottom > other.top and box_of(item).top < other.bottom]
     shared_right = [item for item in right if box_of(item).bottom > one.top and box_of(item).top < one.bottom]
-    if width < MIN_GUTTER * size or height < 1.5 * size or not _is_column(shared_left, size):
+    if width < MIN_GUTTER * size or height < LEAST_HEIGHT * size or not _is_column(shared_left, size):
         return None
     if not _is_column(shared_right, size) or _reads_across(shared_left, shared_right):
         return None
@@ -193,10 +222,10 @@ def _yield_opening(above: list[Item], left: list[Item], right: list[Item], size:
             return
         step = item.box.centre[1] - box_of(above[-1]).centre[1]
         drop = min(others) - item.box.bottom
-        ends = side is left and _ends_paragraph(above, item, step) and drop > 0.7 * size
+        ends = side is left and _ends_paragraph(above, item, step) and drop > DROP * size
         centres = (whole.centre[0], box_of(above[-1]).centre[0])
-        central = any(abs(item.box.centre[0] - centre) < 0.5 * size for centre in centres)
-        apart = item.box.left - whole.left > 3 * size and drop > 0.7 * size
+        central = any(abs(item.box.centre[0] - centre) < ALIGNED * size for centre in centres)
+        apart = item.box.left - whole.left > OVER * size and drop > DROP * size
         if not (ends or (central and apart)):
             return
         above.append(side.pop(0))
@@ -208,9 +237,9 @@ def _ends_paragraph(above: Sequence[Item], item: Line, step: float) -> bool:
         return False
     last, before = box_of(above[-1]), box_of(above[-2])
     return (
-        0 < step < 1.15 * (last.centre[1] - before.centre[1])
-        and abs(item.box.left - last.left) < 0.5 * size_of(item)
-        and step < 2.2 * size_of(item)
+        0 < step < SAME_STEP * (last.centre[1] - before.centre[1])
+        and abs(item.box.left - last.left) < ALIGNED * size_of(item)
+        and step < MOST_STEP * size_of(item)
     )
 
 
@@ -223,7 +252,7 @@ def _yield_section(left: list[Item], right: list[Item], below: list[Item], size:
     foot = max(box_of(item).bottom for item in right)
     edge = max(box_of(item).right for item in left)
     for i in range(1, len(left)):
-        if box_of(left[i - 1]).bottom > foot + 3 * size:
+        if box_of(left[i - 1]).bottom > foot + LONGER * size:
             return  # the left column goes on: the right one is what follows it
         if box_of(left[i]).top > foot and is_set_apart(left[i], size):
             if sum(box_of(item).right > edge - size for item in left[i:]) > 2:
@@ -244,7 +273,7 @@ def _is_column(items: list[Item], size: float) -> bool:
     """Whether items can be one side of a gutter: two rows at least, and wider than list markers are."""
     if any(isinstance(item, Element) for item in items):
         return True
-    wide = any(box_of(item).width > 2.5 * size for item in items)
+    wide = any(box_of(item).width > MARKER * size for item in items)
     return wide and len(items) > 1 and not all(same_row(box_of(items[0]), box_of(item)) for item in items)
 
 
@@ -254,16 +283,16 @@ def _reads_across(left: list[Item], right: list[Item]) -> bool:
     values = [item for item in right if isinstance(item, Line)]
     if len(lines) < len(left) or len(values) < len(right):
         return False
-    if median(len(line.text) for line in lines) > 40:
+    if median(len(line.text) for line in lines) > LABEL:
         return False
     if all(2 * sum(is_indexed(line.text) for line in side) >= len(side) for side in (lines, values)):
         return False  # columns of an index
     if are_details([value.text for value in values]):
         return False
-    labels = sum(is_label(line.text) for line in lines) >= 0.5 * len(lines)
-    if not labels and sum(is_value(value.text) for value in values) < 0.6 * len(values):
+    labels = sum(is_label(line.text) for line in lines) >= LABELS * len(lines)
+    if not labels and sum(is_value(value.text) for value in values) < VALUES * len(values):
         return False
-    return _paired(values, lines) >= 0.7 * len(values)
+    return _paired(values, lines) >= PAIRED * len(values)
 
 
 def _paired(values: Sequence[Line], lines: Sequence[Line]) -> int:

@@ -246,3 +246,27 @@ def test_traces_around_lines_of_the_text_are_no_picture() -> None:
     drawing = Region(RegionKind.FIGURE, Box(40, 300, 400, 450))
     labels = [line(60, 320, "Source"), line(200, 340, "Sink"), line(300, 400, "Valve")]
     assert Kind.PICTURE in {e.kind for e in structure([*page, *labels], WIDTH, HEIGHT, regions=[drawing])}
+
+
+def test_two_lists_side_by_side_are_no_table() -> None:
+    left = [
+        line(x, 100 + 16 * i, t) for i in range(6) for x, t in ((50, "*"), (64, f"{i + 2}0 ml of {PROSE[i % 4][4:18]}"))
+    ]
+    right = [
+        one
+        for i in range(3)
+        for one in lines(230, 100 + 36 * i, [f"{i + 1}. {PROSE[i]}", "   and to the end of it all."], pitch=1.2)
+    ]
+    found = structure([*left, *right], WIDTH, HEIGHT)
+    assert {element.kind for element in found} == {Kind.LIST_ITEM}
+    assert [element.marker for element in found] == ["*"] * 6 + ["1.", "2.", "3."]
+
+
+def test_a_stamp_beside_a_heading_does_not_part_it() -> None:
+    heading = [
+        line(50, 100, "A heading in large type that goes on", 16),
+        line(50, 120, "in a second line of the same", 16),
+    ]
+    page = [*heading, line(500, 112, "Seen", 10), *lines(50, 160, PROSE + OTHER)]
+    found = structure(page, WIDTH, HEIGHT)
+    assert " ".join(one.text for one in heading) in texts(found)

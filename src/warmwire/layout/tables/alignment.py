@@ -16,7 +16,7 @@ from statistics import median
 
 from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_section
 from warmwire.layout.blocks.indexes import is_indexed
-from warmwire.layout.blocks.markers import markers_of
+from warmwire.layout.blocks.markers import markers_of, opens_item
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import (
     are_details,
@@ -398,6 +398,8 @@ def _is_table(group: Sequence[_Row], table: _Laid, seen: Sequence[Box]) -> bool:
         return _has_figures(columns[1:]) and count > 3
     if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
         return False
+    if _has_bullets(columns) or any(map(_are_counted, columns[1:])):
+        return False
     figures = any(_mostly(column, lambda line: is_value(line.text)) for column in columns if 2 * len(column) >= wide)
     if table.is_worded:
         return True
@@ -448,6 +450,18 @@ def _are_entries(columns: Sequence[Sequence[Line]]) -> bool:
     pages = [int(line.text) for line in columns[1] if line.text.isdecimal() and len(line.text) < 5]
     rises = len(pages) == len(columns[1]) and pages == sorted(pages)
     return rises and _mostly(columns[0], lambda line: is_section(line.text))
+
+
+def _has_bullets(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether a column holds nothing but the bullets before another's texts."""
+    return any(_mostly(column, lambda line: line.text == "*" or opens_item(f"{line.text} x")) for column in columns)
+
+
+def _are_counted(column: Sequence[Line]) -> bool:
+    """Whether texts that stand beside others are counted, and are a list of their own."""
+    marks = [marks[0] for line in column if not is_value(line.text) and (marks := markers_of(line.text))]
+    counted = [mark.value for mark in marks if mark.ordered and mark.sure]
+    return len(counted) >= FEWEST and counted == list(range(1, len(counted) + 1))
 
 
 def _has_figures(columns: Sequence[Sequence[Line]]) -> bool:

@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -172,6 +172,37 @@ def test_the_log_tells_who_and_how_much_and_never_what(host: Start, path: str, t
     assert (log[0]["surfaces"], log[0]["path"]) == (["grall"], path)
     assert (log[2]["output_bytes"], log[2]["stop_reason"], log[3]["code"]) == (8, "max_tokens", "queue_full")
     assert "abab" not in text
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+def test_a_generation_that_fails_costs_its_connection_alone(host: Start, path: str, delay: int) -> None:
+    class Broken:
+        ended, remaining = False, None
+
+        def take(self, most: int) -> bytes:
+            raise ValueError("what it was asked for")
+
+    thread = host()
+    with RawGrall(path) as one, RawGrall(path) as other:
+        one.send(New(b"g", b"ab", 0, 3_600_000), New(b"h", b"ab", 0, 3_600_000), Ping())
+        one.until(Pong())
+        other.send(New(b"g", b"ab", 0, delay), Ping())
+        other.until(Pong())
+
+        def break_it() -> None:
+            for connection in thread.host.connections:
+                if len(connection.schedule.running) == 2:
+                    connection.schedule.running[b"g"].generation = cast(Any, Broken())
+
+        thread.call(break_it)
+        one.send(Delay(b"g", delay))
+        events = one.until(None)
+        assert Err(b"the host failed: ValueError") in events
+        eventually(lambda: thread.running() == 1, "the end of the other two")
+        other.send(Ping())
+        other.until(Pong())
+        other.send(New(b"more", b"ab", 8, 0))
+        other.until(End(b"more"))
 
 
 def test_its_admin_socket_goes_with_it(host: Start, path: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 from warmwire.errors import ErrorCode
 from warmwire.host.activity_log import record
 from warmwire.host.base import SHUTTING_DOWN, Activity
+from warmwire.host.failure import trace_of
 from warmwire.host.grall.named import NamedGeneration
 from warmwire.host.grall.options import GrallOptions
 from warmwire.host.grall.pacing import Pacing
@@ -193,6 +194,17 @@ class GrallConnection(asyncio.BufferedProtocol):
         self._record("request_done", named, stop_reason=reason)
         if self._finishing and not self.schedule.running:
             self._transport.close()
+
+    def failed(self, error: Exception) -> None:
+        """Making text has failed, which is a fault of ours. The client is told, and the connection is closed."""
+        log.error("a generation failed", exc_info=error)
+        trace = trace_of(error)
+        for named in self.schedule.running.values():
+            self._record("request_failed", named, code=ErrorCode.INTERNAL, error=trace.error, traceback=trace.places)
+            self._host.end(ends=named.finite)
+        self.schedule.clear()
+        self.send(encode_err(f"the host failed: {trace.error}".encode()), 0)
+        self.close()
 
     # ------------------------------------------------------------------ commands
 

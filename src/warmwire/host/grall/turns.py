@@ -48,7 +48,7 @@ class Ring:
 
     def _turn(self) -> None:
         self._scheduled = False
-        self._queue.popleft().turn()
+        self._queue.popleft().turn()  # raises nothing: the others wait for it
         self._call_soon()
 
 
@@ -63,6 +63,9 @@ class TextSink(Protocol):
 
     def ended(self, named: NamedGeneration) -> None:
         """A generation has come to its end, and the frame that says so has been sent."""
+
+    def failed(self, error: Exception) -> None:
+        """Making text has failed, which is a fault of ours. The connection is of no more use."""
 
 
 class Schedule:
@@ -132,6 +135,11 @@ class Schedule:
         self.paused = False
         late, self._late = self._late, []
         for named in late:
+            if named.waits is not Waits.LATE:
+                continue  # another one has failed, and ended the connection
+            if self.paused:  # by what was sent a moment ago
+                self._late.append(named)
+                continue
             named.move(Move.WITHDRAWN)
             self._send_token(named)
         self._want_turn()
@@ -141,6 +149,13 @@ class Schedule:
         self._queued = False
         if self.paused or self._nap is not None or not self._eager:
             return
+        try:
+            self._take_turn()
+        except Exception as error:
+            self._outlet.failed(error)
+        self._want_turn()
+
+    def _take_turn(self) -> None:
         count, share = self._shares()
         if self._whole and any(named.delay for named in self._eager):
             count, share = 1, TOKEN
@@ -165,7 +180,6 @@ class Schedule:
             self._resize(min(self._size * 2, TURN))
         for named in ended:
             self._end(named)
-        self._want_turn()
 
     def _shares(self) -> tuple[int, int]:
         """How many generations take part in this turn, and the bytes of text for each."""
@@ -226,7 +240,11 @@ class Schedule:
         due = named.last + named.delay
         # Keep the beat, but do not make up for time in which the client did not read.
         named.last = due if now - due < named.delay else now
-        frames = named.produce(TOKEN)
+        try:
+            frames = named.produce(TOKEN)
+        except Exception as error:
+            self._outlet.failed(error)
+            return
         if not named.generation.ended:
             self._start(named)
         self._outlet.send(frames, 1)

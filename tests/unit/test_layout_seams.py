@@ -42,3 +42,15 @@ def test_rules_broken_at_one_place_are_those_of_two_tables() -> None:
 def test_labels_between_figures_of_one_table_do_not_part_it() -> None:
     other = [["Tool", "Here", "There"], *RIGHT[1:4]]
     assert len(_tables(_page(other))) == 1
+
+
+def test_small_figures_stand_closer_than_cells_of_the_body_do() -> None:
+    body = [line(50, 60 + 15 * i, "The keeper counted the lamps near the river and wrote it down.", 12) for i in range(4)]
+    rows = [["Year", "2,019,775", "1,402,618", "2,592,921"], *([name, "26.2", "47.0", "82.8"] for name in "ABCDEF")]
+    small = [
+        line(0, 140 + 9 * r, text, 7, right=80 + 36.5 * c if c else 60)
+        for r, row in enumerate(rows)
+        for c, text in enumerate(row)
+    ]
+    (table,) = (one for one in structure([*body, *small], WIDTH, HEIGHT) if one.kind is Kind.TABLE)
+    assert grid(table) == rows

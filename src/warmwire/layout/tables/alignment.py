@@ -28,6 +28,7 @@ from warmwire.layout.rows import (
     join_runs,
     reads_on,
     rows_of,
+    size_of,
 )
 from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.heads import MOST, head_rows, head_slots, pitch_of, stands_over
@@ -126,12 +127,13 @@ def aligned_tables(
 
 
 def _tables(
-    lines: Sequence[Line], size: float, obstacles: Sequence[Box], seen: Sequence[Box], worded: bool = False
+    lines: Sequence[Line], body: float, obstacles: Sequence[Box], seen: Sequence[Box], worded: bool = False
 ) -> Iterator[Found]:
-    rows = [_row(row, size) for row in rows_of(lines)]
-    for group in _groups(rows, size, obstacles):
+    rows = [_row(row, body) for row in rows_of(lines)]
+    for group in _groups(rows, body, obstacles):
         if worded and sum(len(row.cells) >= FEWEST_WORDED for row in group) < FEWEST_WORDED:
             continue
+        size = min(body, median(size_of(line) for line in _lines(group)))
         over = _over(group, size)
         parts = _alike(group[len(over) :], size)
         for alike in parts:
@@ -145,7 +147,7 @@ def _tables(
                 continue
             seam = seam_of(table.edges, table.head, table.body, [row.boxes for row in table.rows])
             halves = [
-                list(_tables([line for line in _lines(table.rows) if (line.box.left > seam) == right], size, [], seen))
+                list(_tables([line for line in _lines(table.rows) if (line.box.left > seam) == right], body, [], seen))
                 for right in (False, True)
                 if seam is not None
             ]
@@ -159,10 +161,14 @@ def _lines(rows: Sequence[_Row]) -> list[Line]:
     return [line for row in rows for cell in row.cells for line in cell]
 
 
-def _row(runs: Sequence[Line], size: float) -> _Row:
+def _row(runs: Sequence[Line], body: float) -> _Row:
+    """Runs of one row as cells: what stands close is one, figures closer than words where they are set small."""
     cells: list[list[Line]] = []
     for run in runs:
-        if cells and run.box.left - cells[-1][-1].box.right < MIN_GAP * size:
+        last = cells[-1][-1] if cells else None
+        figures = last is not None and is_value(last.text) and is_value(run.text)
+        size = min(body, size_of(run)) if figures else body
+        if last is not None and run.box.left - last.box.right < MIN_GAP * size:
             cells[-1].append(run)
         else:
             cells.append([run])

@@ -11,6 +11,7 @@ import pytest
 
 from warmwire.client import Engine
 from warmwire.documents.input.open import open_bytes, open_source
+from warmwire.documents.input.pdf import text
 from warmwire.documents.output.markdown import to_markdown
 from warmwire.documents.reading.reader import Reader, plain_text
 from warmwire.documents.reading.record import Reading, ReadPage
@@ -171,3 +172,15 @@ def test_no_tree_costs_a_word(
 def _words(page: ReadPage) -> list[str]:
     markers = " ".join(element.marker for element in page.elements)
     return sorted(f"{plain_text(page.elements)} {markers}".split())
+
+
+def test_a_tree_that_fails_costs_no_page(structured: list[ReadPage], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RecursionError("as deep as it goes")
+
+    monkeypatch.setattr(text, "told_page", fail)
+    source = open_source(str(DATA / "structured.pdf"))
+    page = Reader(no_engine).read(source, [1]).pages[0]
+    source.close()
+    assert page.record.structure == ""
+    assert _words(page) == _words(structured[0])

@@ -24,6 +24,9 @@ TICKED, EMPTY = "☑", "☐"
 MOST: Final = 5000
 """Most fields looked at on one page."""
 
+_FURTHEST: Final = 1e6
+"""Nothing of a page is further out, points."""
+
 _LONGEST: Final = 20_000
 """Bytes of the longest value that is kept."""
 
@@ -87,7 +90,7 @@ def _field(form: Any, note: Any) -> Field | None:
     left, right = sorted((area.left, area.right))
     bottom, top = sorted((area.bottom, area.top))
     corners = left, bottom, right, top
-    if not (left < right and bottom < top):
+    if not (left < right and bottom < top) or max(map(abs, corners)) > _FURTHEST:
         return None
     if subtype == pdfium.FPDF_ANNOT_FREETEXT:
         said = _text(lambda *to: pdfium.FPDFAnnot_GetStringValue(note, b"Contents", *to))

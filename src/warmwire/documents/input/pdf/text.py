@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
@@ -13,15 +14,18 @@ from warmwire.documents.input.pdf.draw import draw
 from warmwire.documents.input.pdf.fields import Field, fill_in
 from warmwire.documents.input.pdf.frame import Frame, turn_box
 from warmwire.documents.input.pdf.ligatures import name_glyphs
-from warmwire.documents.input.pdf.lines import letters_of
+from warmwire.documents.input.pdf.lines import Letters, letters_of
 from warmwire.documents.input.pdf.links import Target, anchor
 from warmwire.documents.input.pdf.objects import Drawn, covers_page, drawings, is_painted, joined_strips, paint, walk
 from warmwire.documents.input.pdf.tagged import named_headings, told_page
-from warmwire.documents.input.pdf.tree import read_tree
+from warmwire.documents.input.pdf.tree import Node, read_tree
 from warmwire.documents.input.prints import is_print
 from warmwire.documents.input.quality import text_quality
 from warmwire.documents.input.source import PageText
 from warmwire.layout.page import Box
+from warmwire.layout.told.elements import ToldPage
+
+_LOG: Final = logging.getLogger(__name__)
 
 _SMALLEST_FIGURE: Final = 0.005  # of the page
 _SCANNED: Final = 0.5  # of the page under pictures: they and not the text are what is to be read
@@ -71,9 +75,18 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = (), fields: S
         links=anchor(targets, chars, upright),
         turn=turn,
         headings=named_headings(tree, chars) if tree is not None else [],
-        told=told_page(tree, letters, drawn) if tree is not None and lines else None,
+        told=_told(tree, letters, drawn) if tree is not None and lines else None,
         blank=drawn.count == 0 and not len(chars),
     )
+
+
+def _told(tree: Node, letters: Letters, drawn: Drawn) -> ToldPage | None:
+    """What the structure tree says. It comes from the file and may be anything: it never costs a page its text."""
+    try:
+        return told_page(tree, letters, drawn)
+    except Exception:
+        _LOG.warning("a page's structure tree cannot be followed and is left out", exc_info=True)
+        return None
 
 
 def _printed(page: Any, drawn: Drawn, frame: Frame, turn: int) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
-from tests.gguf_support import ask
+from tests import tiny_gguf
+from tests.gguf_support import ask, load
 from tests.model_support import run
 from warmwire.errors import InvalidRequestError
 from warmwire.models.openai.model import ChatModel
@@ -44,6 +46,18 @@ def test_many_texts_keep_their_order(embedder: ChatModel) -> None:
     assert len(result.vectors) == 70
     alone = embedder.embed([texts[40]], threading.Event()).vectors[0]
     assert np.allclose(result.vectors[40], alone, atol=1e-5)
+
+
+def test_texts_that_are_computed_together_are_the_same(made: Path, embedder: ChatModel) -> None:
+    """`parallel` puts several texts into one batch, as many as fit; one that fills it waits for the next."""
+    together = load(tiny_gguf.encoder(made / "together.gguf"), "?parallel=8")
+    assert together.capabilities.context == embedder.capabilities.context
+    texts = [("word " * (i % 20 + 1)).strip() for i in range(70)]
+    one, other = (model.embed(texts, threading.Event()) for model in (embedder, together))
+    assert one.input_tokens == other.input_tokens
+    assert np.allclose(one.vectors, other.vectors, atol=1e-3)
+    with pytest.raises(InvalidRequestError, match="too large"):
+        together.embed(["x" * 1000], threading.Event())
 
 
 def test_a_text_over_the_context_is_invalid(embedder: ChatModel) -> None:

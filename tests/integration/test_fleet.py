@@ -5,6 +5,7 @@ The model `faulty@FILE` (tests/data/faulty) is loaded once FILE is there, `fault
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -26,6 +27,7 @@ from tests.tiny_gguf import text_model
 from warmwire.bridge.fleet import kept as kept_module
 from warmwire.bridge.fleet.config import read_settings
 from warmwire.bridge.fleet.fleet import Fleet
+from warmwire.bridge.fleet.kept import State
 from warmwire.client import Client
 from warmwire.models.echo import EchoModel
 from warmwire.transport.listen import lock_holder
@@ -379,6 +381,19 @@ def test_hosts_end_with_their_bridge_and_those_of_others_go_on(front: Front, dir
             assert theirs.stop()[0] == 0
         finally:
             theirs.end()
+
+
+def test_hosts_end_also_where_their_bridge_has_no_time_left(directory: str) -> None:
+    fleet = Fleet(read_settings('models.a = { model = "echo", preload = true }', Path(directory, "models.toml")))
+    kept = fleet._kept["a"]
+
+    async def main() -> None:
+        await fleet.start()
+        while kept.state is not State.READY:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(main())  # whose end cancels what is left, and waits for no host
+    eventually(lambda: lock_holder(kept.path) is None, "the end of the host")
 
 
 def test_a_host_that_is_killed_is_started_again(front: Front) -> None:

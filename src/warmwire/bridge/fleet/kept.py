@@ -207,6 +207,10 @@ class Kept:
                 self._process = start_host(self.declared)
             await self._follow()
             failure = self._why() if not self._ready.done() else None
+        except asyncio.CancelledError:
+            if self._process is not None:  # the loop is ending without `close`: a second Ctrl-C, say
+                self._signal(signal.SIGTERM)
+            raise
         except WarmwireError as error:
             failure = error
         except Exception as error:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests import tiny_gguf
 from warmwire.errors import InputError, RequestError
-from warmwire.models.llama.header import Header, read_header
+from warmwire.models.llama.header import GgufHeader, read_header
 from warmwire.models.openai.errors import status_error
 from warmwire.models.openai.stream import AnswerStream
 from warmwire.models.openai.vectors import read_scores, read_vectors
@@ -153,7 +153,7 @@ def test_any_file_is_a_header_or_an_error(whole: bytes, tmp_path_factory: pytest
         header = read_header(path)
     except InputError:
         return
-    assert isinstance(header, Header)
+    assert isinstance(header, GgufHeader)
     assert header.name.isprintable()
     assert (header.embeds, header.reranks) != (True, True)
     assert header.context >= 0

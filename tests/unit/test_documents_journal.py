@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from warmwire.client import BackendUnavailableError, DialError, Recognition, WarmwireError
-from warmwire.documents.reading.journal import Answer, Journal, Recorder, Replay, journal_path
+from warmwire.documents.reading.journal import Journal, KeptAnswer, Recorder, Replay, journal_path
 from warmwire.media.images import Image
 
 
@@ -22,7 +22,7 @@ def page(n: int) -> Image:
 def fill(path: Path, *numbers: int, document: str = "x", whole: bool = True) -> Journal:
     journal = Journal(path, "model")
     for n in numbers:
-        journal.keep(document, journal.key(page(n)), [Answer(f"page {n}", "m", {"n": n})], whole=whole)
+        journal.keep(document, journal.key(page(n)), [KeptAnswer(f"page {n}", "m", {"n": n})], whole=whole)
     return journal
 
 
@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 def test_what_was_answered_is_found_again_by_the_picture_and_who_was_asked(path: Path) -> None:
     fill(path, 1, 2)
     again = Journal(path, "model")
-    assert again.find(again.key(page(2))) == [Answer("page 2", "m", {"n": 2})]
+    assert again.find(again.key(page(2))) == [KeptAnswer("page 2", "m", {"n": 2})]
     assert again.find(again.key(page(3))) is None
     assert again.find(again.key(page(2).reshape(6, 8, 3))) is None
     other = Journal(path, "another model")
@@ -115,12 +115,12 @@ def test_it_goes_when_a_document_of_another_name_is_whole(path: Path) -> None:
 def test_of_runs_that_do_not_end_nothing_is_kept_that_is_done(path: Path) -> None:
     journal = Journal(path, "model", brief=True)
     for n, document in enumerate("ab"):
-        journal.keep(document, journal.key(page(n)), [Answer("x")], whole=False)
+        journal.keep(document, journal.key(page(n)), [KeptAnswer("x")], whole=False)
     journal.finish("a")
     assert path.stat().st_size > 0
     journal.finish("b")
     assert path.stat().st_size == 0
-    journal.keep("c", journal.key(page(3)), [Answer("page 3")], whole=True)
+    journal.keep("c", journal.key(page(3)), [KeptAnswer("page 3")], whole=True)
     assert known(path, 4) == [3]
 
 
@@ -149,12 +149,12 @@ def test_a_full_disk_loses_the_page_under_way_only(path: Path) -> None:
     code = f"""
 import resource, sys
 from pathlib import Path
-from tests.unit.test_documents_journal import fill, page, Answer
+from tests.unit.test_documents_journal import fill, page, KeptAnswer
 path = Path({str(path)!r})
 journal = fill(path, 0, 1)
 resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40,) * 2)
 try:
-    journal.keep("x", journal.key(page(2)), [Answer("page 2", "m", dict(n=2))], whole=True)
+    journal.keep("x", journal.key(page(2)), [KeptAnswer("page 2", "m", dict(n=2))], whole=True)
 except Exception as error:
     sys.exit(str(error))
 """

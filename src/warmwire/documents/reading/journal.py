@@ -42,7 +42,7 @@ _PASSING: Final = (CancelledError, DialError, QueueFullError, StreamLostError)
 """Failures that are not the page's: it is asked again in the next run."""
 
 
-class Answer(msgspec.Struct, omit_defaults=True):
+class KeptAnswer(msgspec.Struct, omit_defaults=True):
     """What came of one question: an answer, or why there was none and what had arrived of it."""
 
     text: str = ""
@@ -57,7 +57,7 @@ class _Entry(msgspec.Struct, omit_defaults=True):
     document: str
     key: str = ""
     whole: bool = True
-    answers: list[Answer] = []
+    answers: list[KeptAnswer] = []
     done: bool = False
 
 
@@ -97,7 +97,7 @@ class Journal:
         digest.update(np.ascontiguousarray(image).data.cast("B"))
         return digest.hexdigest()
 
-    def find(self, key: str) -> list[Answer] | None:
+    def find(self, key: str) -> list[KeptAnswer] | None:
         """What was answered for a page, None where nothing is known."""
         with self._turn:
             place = self._places.get(key)
@@ -115,7 +115,7 @@ class Journal:
         """Whether a document was begun and is not whole."""
         return document in self._open
 
-    def keep(self, document: str, key: str, answers: Sequence[Answer], *, whole: bool) -> None:
+    def keep(self, document: str, key: str, answers: Sequence[KeptAnswer], *, whole: bool) -> None:
         """Write down what was answered for a page. Raises WarmwireError where that cannot be done."""
         with self._turn:
             self._append(_Entry(document, key, whole, list(answers)))
@@ -221,7 +221,7 @@ class Recorder:
 
     def __init__(self, ask: Callable[[Image], Recognition]) -> None:
         self._ask = ask
-        self.answers: list[Answer] = []
+        self.answers: list[KeptAnswer] = []
         self.lasting = True
         """Whether asking again would give the same."""
 
@@ -230,13 +230,13 @@ class Recorder:
             answer = self._ask(image)
         except WarmwireError as error:
             self.lasting = self.lasting and not isinstance(error, _PASSING)
-            self.answers.append(Answer(error.partial, error=str(error) or type(error).__name__))
+            self.answers.append(KeptAnswer(error.partial, error=str(error) or type(error).__name__))
             raise
         except BaseException:
             self.lasting = False
             raise
         self.answers.append(
-            Answer(answer.text, answer.backend, dict(answer.report) if isinstance(answer.report, Mapping) else {})
+            KeptAnswer(answer.text, answer.backend, dict(answer.report) if isinstance(answer.report, Mapping) else {})
         )
         return answer
 
@@ -244,7 +244,7 @@ class Recorder:
 class Replay:
     """Answers as it was answered before: the same questions come in the same order."""
 
-    def __init__(self, answers: Sequence[Answer]) -> None:
+    def __init__(self, answers: Sequence[KeptAnswer]) -> None:
         self._answers = iter(answers)
 
     def __call__(self, image: Image) -> Recognition:

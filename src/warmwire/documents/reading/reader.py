@@ -28,7 +28,7 @@ from warmwire.documents.reading.across import settle
 from warmwire.documents.reading.answer import put_answer
 from warmwire.documents.reading.drawing import drawing_dpi, drawn_smaller, is_even
 from warmwire.documents.reading.hidden import Hidden
-from warmwire.documents.reading.journal import Answer, Journal, Recorder, Replay
+from warmwire.documents.reading.journal import Journal, KeptAnswer, Recorder, Replay
 from warmwire.documents.reading.pool import EnginePool
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route, Status
 from warmwire.documents.reading.route import THRESHOLD, Claim, claim_of, route
@@ -72,7 +72,7 @@ class _Prepared:
     text: PageText = field(default_factory=PageText)
     claim: Claim | None = None
     key: str = ""
-    known: list[Answer] | None = None
+    known: list[KeptAnswer] | None = None
 
 
 @dataclass(frozen=True, slots=True)

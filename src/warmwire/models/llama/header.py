@@ -33,7 +33,7 @@ _POOLING_NONE, _POOLING_RANK = 0, 4
 
 
 @dataclass(frozen=True)
-class Header:
+class GgufHeader:
     """The metadata of a GGUF file: scalars and texts by key, arrays left out."""
 
     path: Path
@@ -83,11 +83,11 @@ class Header:
         return value if isinstance(value, int) and value > 0 else 0
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> GgufHeader:
     """Read the metadata of a GGUF file. Raises InputError that says what is wrong with it."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return Header(path, _Reader(data).read())
+            return GgufHeader(path, _Reader(data).read())
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:

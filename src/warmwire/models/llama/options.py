@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from warmwire.errors import InputError, UsageError
-from warmwire.models.llama.header import Header, read_header
+from warmwire.models.llama.header import GgufHeader, read_header
 from warmwire.models.names import split_name
 from warmwire.system.cpus import cores
 
@@ -74,7 +74,7 @@ class Settings:
     """Everything a llama.cpp needs to be told."""
 
     path: Path
-    header: Header
+    header: GgufHeader
     mmproj: Path | None
     context: int
     threads: int

@@ -45,7 +45,9 @@ def test_labels_between_figures_of_one_table_do_not_part_it() -> None:
 
 
 def test_small_figures_stand_closer_than_cells_of_the_body_do() -> None:
-    body = [line(50, 60 + 15 * i, "The keeper counted the lamps near the river and wrote it down.", 12) for i in range(4)]
+    body = [
+        line(50, 60 + 15 * i, "The keeper counted the lamps near the river and wrote it down.", 12) for i in range(4)
+    ]
     rows = [["Year", "2,019,775", "1,402,618", "2,592,921"], *([name, "26.2", "47.0", "82.8"] for name in "ABCDEF")]
     small = [
         line(0, 140 + 9 * r, text, 7, right=80 + 36.5 * c if c else 60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,9 @@ from warmwire.models.pages.decode import Decoder, Reading
 cv2 = pytest.importorskip("cv2")
 
 from warmwire.models.pages.cuts import crop, split_at_rules  # noqa: E402
-from warmwire.models.pages.ink import Ink, measure  # noqa: E402
+from warmwire.models.pages.ink import Ink  # noqa: E402
+from warmwire.models.pages.ink import measure as measure_line  # noqa: E402
+from warmwire.models.pages.inked import Inked  # noqa: E402
 from warmwire.models.pages.lines import bold_from, with_boxes  # noqa: E402
 from warmwire.models.pages.stature import sizes_of  # noqa: E402
 from warmwire.models.pages.strokes import find_marks, find_rules, ink_of, mark_of  # noqa: E402
@@ -82,6 +86,10 @@ def _places(image: np.ndarray, count: int) -> list[float]:
     columns = np.flatnonzero((image.min(axis=2) < 128).any(axis=0))
     middles = columns[0] + (np.arange(count) + 0.5) / count * (columns[-1] - columns[0])
     return (middles / image.shape[1]).tolist()
+
+
+def measure(image: np.ndarray, text: str, places: Sequence[float]) -> Ink:
+    return measure_line(Inked(image), text, places)
 
 
 def _measured(text: str, scale: float, thickness: int) -> Ink:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.models.pages.inked import AREA, HEIGHT, TOP, WIDTH, Inked, Pieces, by_column, by_row
 from warmwire.models.pages.stature import Stature, stature_of
 from warmwire.models.pages.strokes import mark_of
 
@@ -63,52 +64,74 @@ class Ink:
     unread: float = 0.0
 
 
-def measure(crop: NDArray[np.uint8], text: str, places: Sequence[float]) -> Ink:
-    """Measure the image of one line (height, width, 3) that reads `text`, its letters at `places` (0 to 1 along it)."""
-    ink, grey = _inked(crop)
-    ink, _ = _parted(_without_strokes(_without_rules(ink)))
+def measure(picture: Inked, text: str, places: Sequence[float]) -> Ink:
+    """Measure the picture of one line that reads `text`, its letters at `places` (0 to 1 along it)."""
+    ink, pieces = _letters_of(picture)
+    height, width = ink.shape
     mark, letters = _mark(ink, places)
-    columns = np.flatnonzero(ink.any(axis=0))
-    start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, ink.shape[1])
-    width = ink.shape[1]
+    columns = np.flatnonzero(by_column(ink))
+    start, end = (columns[0], columns[-1] + 1) if len(columns) else (0, width)
     middles = np.array(places, np.float64) * width - letters
     spaces = np.array([char.isspace() for char in text], np.bool_)
     own = ink[:, letters:]
-    pieces = _pieces(own)
-    rows = np.flatnonzero(own.any(axis=1))
+    pieces = pieces[pieces[:, 2] > letters] - (letters, 0, letters, 0)
+    rows = np.flatnonzero(by_row(own))
     top, bottom = (float(rows[0]), float(rows[-1] + 1)) if len(rows) else (0.0, 0.0)
     return Ink(
         top,
         bottom,
-        stature_of(pieces, text, middles, ink.shape[0]),
-        _stroke(own, grey[:, letters:]),
+        stature_of(pieces, text, middles, height),
+        _stroke(own, picture.grey[:, letters:]),
         _slant(own) if (~spaces).sum() >= MIN_SLANTED else None,
         mark,
         float(start) / width,
         float(end) / width,
-        _unread(own, middles[~spaces]) if not _are_dots(pieces, ink.shape[0]) else 0.0,
+        _unread(own, middles[~spaces]) if not _are_dots(pieces, height) else 0.0,
     )
 
 
-def alone(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The image of one line without its neighbours' ink; the same array where there is none."""
+def _letters_of(picture: Inked) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """The ink of a line's letters, without rules and neighbours, and the boxes of its pieces: left, top, right,
+    bottom."""
+    ink = _without_rules(picture.ink)
+    pieces = picture.pieces if ink is picture.ink else Pieces(ink)
+    kept = np.ones(len(pieces.stats), np.bool_)
+    kept[0] = False
+    strokes = _strokes(ink, pieces)
+    if strokes.any():
+        kept &= ~strokes
+        ink = pieces.only(kept)
+    theirs = _theirs(ink, pieces) & kept
+    if theirs.any():
+        kept &= ~theirs
+        ink = pieces.only(kept)
+    boxes = pieces.stats[kept, :4]
+    boxes[:, 2:] += boxes[:, :2]
+    return ink, boxes
+
+
+def alone(picture: Inked) -> Inked:
+    """The picture of one line without its neighbours' ink; the same where there is none."""
     import cv2
 
-    ink, _ = _inked(crop)
-    own, theirs = _parted(ink)
-    if theirs.sum() < MIN_THEIRS * crop.shape[0] ** 2:
-        return crop
-    spread = cv2.dilate(theirs.astype(np.uint8), np.ones((5, 5), np.uint8)).astype(np.bool_) & ~own
-    without = crop.copy()
-    without[spread] = np.median(crop[~ink], axis=0).astype(np.uint8)
-    return without
+    pieces = picture.pieces
+    theirs = _theirs(picture.ink, pieces)
+    if pieces.stats[theirs, AREA].sum() < MIN_THEIRS * picture.ink.shape[0] ** 2:
+        return picture
+    spread = cv2.dilate(pieces.only(theirs), np.ones((5, 5), np.uint8)) > 0
+    own = ~theirs
+    own[0] = False
+    spread &= ~own[pieces.labels]
+    without = picture.image.copy()
+    without[spread] = np.median(picture.image[picture.ink == 0], axis=0).astype(np.uint8)
+    return Inked(without)
 
 
-def gap_near_middle(crop: NDArray[np.uint8]) -> int:
+def gap_near_middle(picture: Inked) -> int:
     """The column in the middle of the widest white in the middle half of a line's picture."""
-    ink, _ = _inked(crop)
+    ink = picture.ink
     width = ink.shape[1]
-    inked = [width // 4 - 1, *(np.flatnonzero(ink[:, width // 4 : -(width // 4)].any(axis=0)) + width // 4)]
+    inked = [width // 4 - 1, *(np.flatnonzero(by_column(ink[:, width // 4 : -(width // 4)])) + width // 4)]
     gaps = np.diff(inked)
     if not len(gaps):
         return int(width) // 2
@@ -116,110 +139,96 @@ def gap_near_middle(crop: NDArray[np.uint8]) -> int:
     return (int(inked[widest]) + int(inked[widest + 1]) + 1) // 2
 
 
-def _inked(crop: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-    """Where a line has ink, and its picture in grey with the ink dark."""
-    import cv2
-
-    grey = np.asarray(cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY), np.uint8)
-    _, mask = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
-    ink = np.asarray(mask, np.bool_)
-    if ink.mean() > 0.5:  # light letters on a dark ground
-        return np.logical_not(ink), 255 - grey
-    return ink, grey
-
-
-def _parted(ink: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The line's own ink and its neighbours'."""
-    import cv2
-
+def _theirs(ink: NDArray[np.uint8], pieces: Pieces) -> NDArray[np.bool_]:
+    """Which pieces are of neighbouring lines, by where the small letters of `ink` are."""
     height = ink.shape[0]
     core = _core(ink)
     if not len(core):
-        return ink, np.zeros_like(ink)
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
-    tops, bottoms = stats[:, 1], stats[:, 1] + stats[:, 3]
+        return np.zeros(len(pieces.stats), np.bool_)
+    tops, heights = pieces.stats[:, TOP], pieces.stats[:, HEIGHT]
+    bottoms = tops + heights
     shared = np.minimum(bottoms, core[-1] + 1) - np.maximum(tops, core[0])
-    foreign = ((tops == 0) | (bottoms == height)) & (shared < INTO * np.minimum(stats[:, 3], core[-1] + 1 - core[0]))
-    foreign[0] = False
-    theirs = foreign[labels]
-    return ink & ~theirs, theirs
+    theirs = ((tops == 0) | (bottoms == height)) & (shared < INTO * np.minimum(heights, core[-1] + 1 - core[0]))
+    theirs[0] = False
+    return np.asarray(theirs, np.bool_)
 
 
-def _core(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _core(ink: NDArray[np.uint8]) -> NDArray[np.int64]:
     """The rows where the small letters of a line are; none without ink in its middle."""
     height = ink.shape[0]
-    inner = ink[height // 5 : height - height // 5].sum(axis=1)
+    inner = by_row(ink[height // 5 : height - height // 5])
     return np.flatnonzero(inner >= FULL * inner.max()) + height // 5 if inner.any() else np.zeros(0, np.int64)
 
 
-def _without_strokes(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Ink without pieces of ruling lines, broken or not quite level, above and below the letters."""
-    import cv2
-
-    height = ink.shape[0]
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
-    flat = (stats[:, 2] >= FLAT * stats[:, 3]) & (stats[:, 3] <= LOW * height)
+def _strokes(ink: NDArray[np.uint8], pieces: Pieces) -> NDArray[np.bool_]:
+    """Which pieces are of ruling lines, broken or not quite level, above and below the letters."""
+    stats = pieces.stats
+    flat = (stats[:, WIDTH] >= FLAT * stats[:, HEIGHT]) & (stats[:, HEIGHT] <= LOW * ink.shape[0])
     flat[0] = False
-    core = _core(ink & ~flat[labels])
-    if not flat.any() or not len(core):
-        return ink
-    outside = flat & ((stats[:, 1] + stats[:, 3] <= core[0]) | (stats[:, 1] > core[-1]))
-    return np.asarray(ink & ~outside[labels], np.bool_)
+    if not flat.any():
+        return np.asarray(flat, np.bool_)
+    letters = ~flat
+    letters[0] = False
+    core = _core(pieces.only(letters))
+    if not len(core):
+        return np.zeros(len(stats), np.bool_)
+    return np.asarray(flat & ((stats[:, TOP] + stats[:, HEIGHT] <= core[0]) | (stats[:, TOP] > core[-1])), np.bool_)
 
 
-def _pieces(ink: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Boxes of the connected pieces of ink: left, top, right, bottom."""
-    import cv2
-
-    _, _, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8), connectivity=8)
-    boxes: NDArray[np.int32] = stats[1:, :4].astype(np.int32)
-    boxes[:, 2:] += boxes[:, :2]
-    return boxes
-
-
-def _without_rules(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Ink without the ruling lines at the edges of the picture: no letter fills it from side to side."""
-    rows, columns = ink.mean(axis=1) > 0.85, ink.mean(axis=0) > 0.95
-    height = ink.shape[0]
+def _without_rules(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Ink without the ruling lines at the edges of the picture, the same array where there are none: no letter fills
+    it from side to side."""
+    height, width = ink.shape
+    rows, columns = by_row(ink) > 0.85 * width, by_column(ink) > 0.95 * height
     rows[height // 4 : -(height // 4) or None] = False
     columns[height // 4 : -(height // 4) or None] = False
-    rows[1:-1] |= rows[:-2] | rows[2:]  # a rough rule has ink in the next rows as well
     if not rows.any() and not columns.any():
         return ink
+    rows[1:-1] |= rows[:-2] | rows[2:]  # a rough rule has ink in the next rows as well
     ink = ink.copy()
-    ink[rows] = False
-    ink[:, columns] = False
+    ink[rows] = 0
+    ink[:, columns] = 0
     return ink
 
 
-def _stroke(ink: NDArray[np.bool_], grey: NDArray[np.uint8]) -> float:
+def _stroke(ink: NDArray[np.uint8], grey: NDArray[np.uint8]) -> float:
     """How wide the strokes are: the ink's area by the length of its edges, grey pixels counting in part."""
-    rows = np.flatnonzero(ink.any(axis=1))
+    import cv2
+
+    rows = np.flatnonzero(by_row(ink))
     if not len(rows):
         return 0.0
     line, shade = ink[rows[0] : rows[-1] + 1], grey[rows[0] : rows[-1] + 1]
-    level = int((line[:, 1:] & ~line[:, :-1]).sum() + line[:, 0].sum())  # strokes met on the way along all rows ...
-    upright = int((line[1:] & ~line[:-1]).sum() + line[0].sum())  # ... and down all columns
-    paper, black = float(np.median(shade[~line])) if not line.all() else 255.0, float(np.percentile(shade[line], 20))
-    darkness = (paper - shade) / max(paper - black, 1.0)
-    area = float(np.clip(darkness, 0, 1)[darkness > MIN_DARKNESS].sum())
-    return area / max(level + upright, 1)
+    level = np.count_nonzero(line[:, 1:] > line[:, :-1]) + np.count_nonzero(line[:, 0])  # strokes met along all rows
+    upright = np.count_nonzero(line[1:] > line[:-1]) + np.count_nonzero(line[0])  # ... and down all columns
+    shades = cv2.calcHist([shade], [0], None, [256], [0, 256]).ravel()
+    inked = cv2.calcHist([shade], [0], line, [256], [0, 256]).ravel()
+    paper = _quantile(shades - inked, 0.5) if line.size > inked.sum() else 255.0
+    darkness = (paper - np.arange(256)) / max(paper - _quantile(inked, 0.2), 1.0)
+    area = float((np.clip(darkness, 0, 1) * shades)[darkness > MIN_DARKNESS].sum())
+    return float(area / max(level + upright, 1))
 
 
-def _slant(ink: NDArray[np.bool_]) -> float | None:
+def _quantile(counts: NDArray[np.float32], share: float) -> float:
+    """The value that a share of values lies below, given how many there are of each from 0 on."""
+    reached = np.cumsum(counts)
+    place = share * (reached[-1] - 1)
+    low, high = np.searchsorted(reached, (np.floor(place), np.ceil(place)), side="right").tolist()
+    return float(low + (high - low) * (place - np.floor(place)))
+
+
+def _slant(ink: NDArray[np.uint8]) -> float | None:
     """How far the letters lean: leant back by as much, their stems stand and columns are either full or empty."""
-    rows = np.flatnonzero(ink.any(axis=1))
-    columns = np.flatnonzero(ink.any(axis=0))
+    rows = np.flatnonzero(by_row(ink))
+    columns = np.flatnonzero(by_column(ink))
     if len(rows) < 8:
         return None
     line = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     height, width = line.shape
     y, x = np.nonzero(line[::2])  # every other row is enough
-    y = 2 * y
-    fullness = []
-    for slant in SLANTS:
-        counts = np.bincount(np.rint(x - slant * (height - y) + height).astype(np.int64), minlength=width)
-        fullness.append(float(np.square(counts).sum()))
+    shifts = np.rint(height - np.multiply.outer(SLANTS, height - np.arange(0, height, 2))).astype(np.int64)
+    shifts -= shifts.min()
+    fullness = [float(np.square(np.bincount(x + shift[y])).sum()) for shift in shifts]
     best = int(np.argmax(fullness))
     if not 0 < best < len(SLANTS) - 1:
         return SLANTS[best]
@@ -234,20 +243,23 @@ def _are_dots(pieces: NDArray[np.int32], height: int) -> bool:
     return len(pieces) >= MIN_DOTS and bool(sides.max() < DOT * height)
 
 
-def _unread(ink: NDArray[np.bool_], middles: NDArray[np.float64]) -> float:
+def _unread(ink: NDArray[np.uint8], middles: NDArray[np.float64]) -> float:
     """The share of columns with a letter's ink that no letter with its middle at one of `middles` can have drawn."""
     height = ink.shape[0]
-    columns = np.flatnonzero(ink.sum(axis=0) >= TALL * height)
+    columns = np.flatnonzero(by_column(ink) >= TALL * height)
     if not len(columns) or not len(middles):
         return float(len(columns) > 0)
-    return float((np.abs(columns[:, None] - middles).min(axis=1) > REACH * height).mean())
+    sides = np.concatenate([[-np.inf], np.sort(middles), [np.inf]])
+    after = np.searchsorted(sides, columns)
+    away = np.minimum(sides[after] - columns, columns - sides[after - 1])
+    return float((away > REACH * height).mean())
 
 
-def _mark(ink: NDArray[np.bool_], places: Sequence[float]) -> tuple[str, int]:
+def _mark(ink: NDArray[np.uint8], places: Sequence[float]) -> tuple[str, int]:
     """The bullet or check box at the start of a line that was not read as a letter, or nothing; and the column where
     the letters begin."""
     size = 0.7 * ink.shape[0]  # roughly: the detector leaves white around the letters
-    columns = np.asarray(ink.any(axis=0))
+    columns = by_column(ink) > 0
     start = int(np.argmax(columns))
     blank = np.flatnonzero(~columns[start:])
     if not places or not len(blank):
@@ -256,6 +268,6 @@ def _mark(ink: NDArray[np.bool_], places: Sequence[float]) -> tuple[str, int]:
     after = np.flatnonzero(columns[end:])
     if not len(after) or after[0] < 0.25 * size or places[0] * ink.shape[1] < end + 0.1 * size:
         return "", 0
-    rows = np.flatnonzero(ink[:, start:end].any(axis=1))
-    mark = mark_of(ink[rows[0] : rows[-1] + 1, start:end], size)
+    rows = np.flatnonzero(by_row(ink[:, start:end]))
+    mark = mark_of(ink[rows[0] : rows[-1] + 1, start:end] > 0, size)
     return mark, end if mark else 0

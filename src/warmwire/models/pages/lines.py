@@ -16,6 +16,7 @@ from warmwire.layout.runs import Run
 from warmwire.models.pages.cuts import Cut
 from warmwire.models.pages.engines import Pixels, Reading
 from warmwire.models.pages.ink import Ink, alone, gap_near_middle, measure
+from warmwire.models.pages.inked import Inked
 from warmwire.models.pages.legible import are_legible, legibility
 from warmwire.models.pages.scripts import Foreign
 from warmwire.models.pages.shade import evened
@@ -192,16 +193,20 @@ def _read_in_halves(seen: list[_Seen], recognise: Recognise) -> list[_Seen]:
     """Lines with those that are long and doubtful read once more, in two parts, and the better reading kept: dot
     leaders, or a piece in other type, spoil the reading of a whole line."""
     doubtful = [i for i, line in enumerate(seen) if line.length > LONG and line.legibility < SURE]
-    pictures = [alone(seen[i].cut.image) for i in doubtful]
+    pictures = [alone(Inked(seen[i].cut.image)) for i in doubtful]
     places = [gap_near_middle(picture) for picture in pictures]
     parts = iter(
         recognise(
-            [part for picture, at in zip(pictures, places, strict=True) for part in (picture[:, :at], picture[:, at:])]
+            [
+                part
+                for picture, at in zip(pictures, places, strict=True)
+                for part in (picture.image[:, :at], picture.image[:, at:])
+            ]
         )
     )
     for i, picture, at in zip(doubtful, pictures, places, strict=True):
-        reading = _joined(next(parts), next(parts), at / picture.shape[1])
-        again = _Seen(seen[i].cut, reading, measure(evened(picture), reading.text, reading.places))
+        reading = _joined(next(parts), next(parts), at / picture.image.shape[1])
+        again = _seen(seen[i].cut, picture, reading)
         seen[i] = max(seen[i], again, key=lambda line: line.legibility)
     return seen
 
@@ -221,11 +226,15 @@ def _joined(one: Reading, other: Reading, at: float) -> Reading:
 
 
 def _read(cuts: Sequence[Cut], recognise: Recognise) -> list[_Seen]:
-    pictures = [alone(cut.image) for cut in cuts]
-    return [
-        _Seen(cut, reading, measure(evened(picture), reading.text, reading.places))
-        for cut, picture, reading in zip(cuts, pictures, recognise(pictures), strict=True)
-    ]
+    pictures = [alone(Inked(cut.image)) for cut in cuts]
+    readings = recognise([picture.image for picture in pictures])
+    return [_seen(cut, picture, reading) for cut, picture, reading in zip(cuts, pictures, readings, strict=True)]
+
+
+def _seen(cut: Cut, picture: Inked, reading: Reading) -> _Seen:
+    even = evened(picture.image)
+    picture = picture if even is picture.image else Inked(even)
+    return _Seen(cut, reading, measure(picture, reading.text, reading.places))
 
 
 def _lines(seen: Sequence[_Seen]) -> list[Line]:

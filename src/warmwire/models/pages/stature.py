@@ -85,12 +85,14 @@ def stature_of(boxes: NDArray[np.int32], text: str, middles: NDArray[np.float64]
     letters = [i for i, char in enumerate(text) if not char.isspace()]
     if not len(blobs) or not letters:
         return Stature()
-    owners = _owners(blobs, middles[letters], height)
+    owned: list[list[int]] = [[] for _ in blobs]
+    for i, owner in zip(letters, _owners(blobs, middles[letters], height).tolist(), strict=True):
+        if owner >= 0:
+            owned[owner].append(i)
     on: list[tuple[float, float]] = []
     shown: dict[Group, list[tuple[float, float]]] = {}
     accented: list[tuple[float, float, list[int]]] = []
-    for blob, (left, top, right, bottom) in enumerate(blobs):
-        here = [letters[k] for k in np.flatnonzero(owners == blob)]
+    for here, (left, top, right, bottom) in zip(owned, blobs.tolist(), strict=True):
         chars = [text[i] for i in here]
         if not chars or right - left > height * max(1.5, 0.8 * len(chars)):
             continue
@@ -152,8 +154,10 @@ def _level(points: NDArray[np.float64]) -> tuple[float, float]:
     near = np.abs(y - middle) <= max(3.0, 2 * float(np.median(np.abs(y - middle))))
     if near.sum() < 8 or np.ptp(x[near]) == 0:
         return 0.0, middle
-    slope, _ = np.polyfit(x[near], y[near], 1)
-    return float(slope), float(np.median(y[near] - slope * x[near]))
+    x, y = x[near], y[near]
+    away = x - x.mean()
+    slope = float(away @ y / (away @ away))  # of least squares
+    return slope, float(np.median(y - slope * x))
 
 
 def sizes_of(statures: Sequence[Stature], scales: Sequence[float]) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from warmwire.models.pages.cascade import Part, better, cascade, cut, doubtful, fitted, words_of
+from warmwire.models.pages.cascade import Part, better, cascade, cut, doubtful, fitted, known_words, words_of
 from warmwire.models.pages.decode import Decoder, Reading
 
 CROP = np.full((48, 480, 3), 255, np.uint8)
@@ -37,11 +37,12 @@ def test_a_doubtful_word_is_read_again_with_its_neighbours() -> None:
     assert part.right == pytest.approx((text.index(" seven") + 0.5) / len(text))
 
 
-def test_parts_that_meet_are_one_and_most_of_a_line_is_all_of_it() -> None:
+def test_parts_that_meet_are_one() -> None:
     text = "aaa bbb cqc ddd eqe fff ggg hhh iii jjj kkk lll mmm nnn"
     (part,) = doubtful(line(text, q=0.6))
     assert text[part.start : part.end] == "bbb cqc ddd eqe fff"
-    assert doubtful(line("axa bbb cxc", x=0.6)) == [Part(0, 11, 0.0, 1.0)]
+    (part,) = doubtful(line("axa bbb cxc", x=0.6))
+    assert (part.start, part.end) == (0, 11)
 
 
 def test_a_line_in_doubt_as_a_whole_is_read_again_as_a_whole() -> None:
@@ -55,7 +56,24 @@ def test_a_space_that_is_a_guess_is_doubted() -> None:
     sure = list(reading.sure)
     sure[text.index(" ve")] = 0.3
     (part,) = doubtful(Reading(text, 0.99, reading.places, sure))
-    assert text[part.start : part.end] == "four fi ve six"
+    assert text[part.start : part.end] == "fi ve"
+
+
+def test_a_word_of_which_much_is_sure_is_read_without_its_neighbours() -> None:
+    text = "one two three fozr five six seven"
+    (part,) = doubtful(line(text, z=0.8))
+    assert text[part.start : part.end] == "three fozr five"
+    (part,) = doubtful(line(text, z=0.9))
+    assert text[part.start : part.end] == "fozr"
+
+
+def test_a_word_that_stands_elsewhere_without_doubt_is_doubted_less() -> None:
+    known = known_words([line("a harbour, seen"), line("by the Harbour")])
+    assert known == {"harbour", "seen", "the"}
+    text = "along a Harbour, and away"
+    assert doubtful(line(text, H=0.7), known) == []
+    assert len(doubtful(line(text, H=0.7))) == len(doubtful(line(text, H=0.5), known)) == 1
+    assert known_words([line("unsure", u=0.9)]) == set()
 
 
 def test_parts_are_cut_where_there_is_no_ink() -> None:
@@ -104,7 +122,7 @@ def test_the_careful_reader_sees_doubtful_parts_only() -> None:
 def test_a_page_with_many_corrections_is_read_again_as_a_whole() -> None:
     readings, again = cascade(
         [CROP] * 10,
-        lambda crops: [line("wxrds", x=0.92)] * 3 + [line("wrong")] * 7,
+        lambda crops: [line("wxrds", x=0.92)] * 5 + [line("wrong words here")] * 5,
         lambda crops: [line("words")] * len(crops),
     )
     assert [reading.text for reading in readings] == ["words"] * 10

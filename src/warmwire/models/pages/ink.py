@@ -206,7 +206,7 @@ def _stroke(ink: NDArray[np.uint8], grey: NDArray[np.uint8]) -> float:
     paper = _quantile(shades - inked, 0.5) if line.size > inked.sum() else 255.0
     darkness = (paper - np.arange(256)) / max(paper - _quantile(inked, 0.2), 1.0)
     area = float((np.clip(darkness, 0, 1) * shades)[darkness > MIN_DARKNESS].sum())
-    return float(area / max(level + upright, 1))
+    return area / max(int(level + upright), 1)
 
 
 def _quantile(counts: NDArray[np.float32], share: float) -> float:
@@ -224,7 +224,7 @@ def _slant(ink: NDArray[np.uint8]) -> float | None:
     if len(rows) < 8:
         return None
     line = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    height, width = line.shape
+    height = len(line)
     y, x = np.nonzero(line[::2])  # every other row is enough
     shifts = np.rint(height - np.multiply.outer(SLANTS, height - np.arange(0, height, 2))).astype(np.int64)
     shifts -= shifts.min()

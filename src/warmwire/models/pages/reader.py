@@ -111,7 +111,7 @@ class PageReader:
     def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
         """Run the models over a page; None when cancelled meanwhile."""
         self._engines.readers.clear()
-        turn, page, quads = self._upright(np.ascontiguousarray(image[:, :, ::-1]))
+        turn, page, quads = self._upright(_reversed(image))
         if cancelled.is_set():
             return None
         front = without_back(page, quads, self._engines.glance)
@@ -222,6 +222,13 @@ def elements_of(sight: Sight, skipped: list[str] | None = None) -> Iterator[list
         element.box = frame.original(element.box) if element.box is not None else None
     for _, chunk in groupby(enumerate(elements), key=lambda pair: -1 if pair[1].kind is Kind.LIST_ITEM else pair[0]):
         yield [element for _, element in chunk]
+
+
+def _reversed(image: Image) -> Pixels:
+    """An image with its colours in the order that OpenCV has them in."""
+    import cv2
+
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2BGR), np.uint8)
 
 
 def _confidence(lines: Sequence[Line]) -> float:

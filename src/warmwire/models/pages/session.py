@@ -87,9 +87,11 @@ class Session:
 def planes(image: NDArray[np.uint8], mean: tuple[float, ...], spread: tuple[float, ...]) -> Floats:
     """An image (height, width, 3) as models take it: (1, 3, height, width), each channel less its mean over its spread,
     both for values from 0 to 1."""
-    scale = 1 / (255 * np.array(spread, np.float32))
-    shift = scale * np.array(mean, np.float32) * 255
-    values = image.astype(np.float32)
-    values *= scale
-    values -= shift
-    return np.ascontiguousarray(values.transpose(2, 0, 1))[None]
+    import cv2
+
+    height, width = image.shape[:2]
+    values = np.empty((1, 3, height, width), np.float32)
+    for plane, channel, middle, width_of in zip(values[0], cv2.split(image), mean, spread, strict=True):
+        np.multiply(channel, np.float32(1 / (255 * width_of)), out=plane)
+        plane -= np.float32(middle / width_of)
+    return values

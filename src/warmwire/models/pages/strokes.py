@@ -65,9 +65,12 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
     strokes = cv2.dilate(ink, cv2.getStructuringElement(cv2.MORPH_RECT, swell))
     strokes = cv2.morphologyEx(strokes, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
     strokes = cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, close))
-    _, _, stats, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
+    outlines, nesting = cv2.findContours(strokes, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     found = []
-    for left, top, width, height, _area in stats[1:]:
+    for outline, (_, _, _, outer) in zip(outlines, nesting[0] if outlines else (), strict=True):
+        if outer >= 0:  # the edge of a hole
+            continue
+        left, top, width, height = cv2.boundingRect(outline)
         along, across = (width, height) if level else (height, width)
         if along >= 1.2 * length and across <= thick + 0.01 * along:
             found.append(Box(float(left), float(top), float(left + width), float(top + height)))

@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.models.pages.decode import UNSURE, Reading
+from warmwire.models.pages.decode import UNSURE, WIDE, Reading
 
 Pixels = NDArray[np.uint8]
 Read = Callable[[Sequence[Pixels]], list[Reading]]
@@ -45,8 +45,6 @@ FEW: Final = 5
 pages it is 0.01 to 0.05."""
 NEAR: Final = 0.25
 """How far from where a space was read a line is cut at most, in its heights: where there is least ink."""
-WIDE: Final = 0x2E7F
-"""Letters after this one are Chinese or Japanese, which stand without spaces; each is a word."""
 
 _SIGNS: Final = re.compile(r"^\W+|\W+$")
 

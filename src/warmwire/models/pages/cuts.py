@@ -87,6 +87,8 @@ def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
 
     top, right, bottom, left = (float(np.linalg.norm(side)) for side in np.roll(quad, -1, axis=0) - quad)
     long, high = max(top, bottom, 1.0), max(left, right, 1.0)
+    if _is_level(quad):
+        return _level(image, quad, high)
     scale = min(max(HEIGHT / high, 1.0), max(MAX_WIDTH / long, 1.0))
     width, height = max(1, round(long * scale)), max(1, round(high * scale))
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
@@ -96,6 +98,26 @@ def crop(image: Pixels, quad: NDArray[np.float32]) -> Pixels:
         size = (min(max(1, round(long * HEIGHT / high)), MAX_WIDTH), HEIGHT)
         warped = cv2.resize(warped, size, interpolation=cv2.INTER_AREA)
     return np.asarray(warped, np.uint8)
+
+
+def _is_level(quad: NDArray[np.float32]) -> bool:
+    """Whether a line is a rectangle of whole pixels that stands upright, so that nothing has to be turned."""
+    (left, top), (right, bottom) = quad[0], quad[2]
+    corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]], np.float32)
+    return bool(right >= left + 1 and bottom >= top + 1 and (quad == corners).all() and (quad == np.rint(quad)).all())
+
+
+def _level(image: Pixels, quad: NDArray[np.float32], high: float) -> Pixels:
+    """The same for such a line, in a fraction of the time."""
+    import cv2
+
+    (left, top), (right, bottom) = np.maximum(quad[[0, 2]], 0).astype(int).tolist()
+    part = image[top:bottom, left:right]
+    if not part.size:
+        return np.zeros((HEIGHT, 1, 3), np.uint8)
+    width = min(max(1, round((right - left) * HEIGHT / high)), MAX_WIDTH)
+    method = cv2.INTER_AREA if high > HEIGHT else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(part, (width, HEIGHT), interpolation=method), np.uint8)
 
 
 def split_at_rules(quads: Quads, boxes: Sequence[Box], rules: Sequence[Box], ink: Ink) -> tuple[Quads, list[Box]]:

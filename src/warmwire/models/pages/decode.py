@@ -21,6 +21,8 @@ TINY_SPACE_SHARE = 0.1
 pairs without one 9 had more, nearly all beside quotes, brackets and figures; inside words the most was 0.06."""
 TINY_SPACE_DOUBT = 0.01
 """From this probability on a space of the tiny model's that is not written is doubted."""
+WIDE = 0x2E7F
+"""Letters after this one are Chinese or Japanese, which stand without spaces."""
 UNSURE = 0.5
 """How sure a space that lost is at most, and the letter behind one that is not written and doubted."""
 
@@ -55,19 +57,21 @@ class Decoder:
         """The reading of one line from its probabilities (steps, characters), the line being `share` of them long."""
         best = scores.argmax(axis=1)
         starts = np.flatnonzero(np.diff(best, prepend=-1))
-        ends = np.append(starts[1:], len(best))
-        text, places, sure, letters = "", [], [], []
-        before: int | None = None
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            if best[start] == 0:
-                continue
-            char = self._characters[best[start]]
-            gap = self._gap(scores, best, before, start) if before is not None and " " not in (char, text[-1]) else 0.0
-            if before is not None and gap >= self._share:
+        most = np.maximum.reduceat(scores[np.arange(len(best)), best], starts)
+        kept = best[starts] != 0
+        starts, most = starts[kept], most[kept]
+        if not len(starts):
+            return Reading("", 0.0, [], [])
+        chars = [self._characters[label] for label in best[starts].tolist()]
+        text, places, sure, letters = "", list[int](), list[float](), list[float]()
+        before = 0
+        for char, start, probable, gap in zip(
+            chars, starts.tolist(), most.tolist(), self._gaps(scores, starts, chars), strict=True
+        ):
+            if gap >= self._share:
                 text += " "
                 places.append((before + start) // 2)
                 sure.append(min(UNSURE, gap))
-            probable = float(scores[start:end, best[start]].max())
             text += char
             places.append(start)
             sure.append(min(UNSURE, probable) if self._doubt <= gap < self._share else probable)
@@ -77,9 +81,13 @@ class Decoder:
         confidence = sum(letters) / len(letters) if letters else 0.0
         return Reading(text, confidence, [min(1.0, (place + 0.5) / len(scores) / share) for place in places], sure)
 
-    def _gap(self, scores: NDArray[np.float32], best: NDArray[np.int64], start: int, end: int) -> float:
-        """How probable a space is between the letters at two steps, 0 in a script that does not part words."""
-        one, other = self._characters[best[start]], self._characters[best[end]]
-        if ord(one[0]) > 0x2E7F or ord(other[0]) > 0x2E7F:
-            return 0.0
-        return float(scores[start + 1 : end, self._space].max(initial=0.0))
+    def _gaps(self, scores: NDArray[np.float32], starts: NDArray[np.int64], chars: Sequence[str]) -> list[float]:
+        """How probable a space is before each letter, after the one before it; 0 beside another space and in a script
+        that does not part words."""
+        between = np.append(scores[:, self._space], np.float32(0))
+        ends = np.stack([starts[:-1] + 1, starts[1:]], axis=1).ravel()
+        gaps = np.maximum.reduceat(between, ends)[::2] if len(ends) else np.zeros(0, np.float32)
+        gaps[np.diff(starts) == 1] = 0  # no step lies between
+        parted = [char != " " and ord(char[0]) <= WIDE for char in chars]
+        both = zip(gaps.tolist(), parted, parted[1:], strict=False)
+        return [0.0, *(gap if one and other else 0.0 for gap, one, other in both)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.models.pages.inked import AREA, HEIGHT, TOP, WIDTH, Inked, Pieces, by_column, by_row
+from warmwire.models.pages.inked import AREA, HEIGHT, TOP, WIDTH, Inked, Pieces, by_column, by_row, quantile
 from warmwire.models.pages.stature import Stature, stature_of
 from warmwire.models.pages.strokes import mark_of
 
@@ -203,18 +203,10 @@ def _stroke(ink: NDArray[np.uint8], grey: NDArray[np.uint8]) -> float:
     upright = np.count_nonzero(line[1:] > line[:-1]) + np.count_nonzero(line[0])  # ... and down all columns
     shades = cv2.calcHist([shade], [0], None, [256], [0, 256]).ravel()
     inked = cv2.calcHist([shade], [0], line, [256], [0, 256]).ravel()
-    paper = _quantile(shades - inked, 0.5) if line.size > inked.sum() else 255.0
-    darkness = (paper - np.arange(256)) / max(paper - _quantile(inked, 0.2), 1.0)
+    paper = quantile(shades - inked, 0.5) if line.size > inked.sum() else 255.0
+    darkness = (paper - np.arange(256)) / max(paper - quantile(inked, 0.2), 1.0)
     area = float((np.clip(darkness, 0, 1) * shades)[darkness > MIN_DARKNESS].sum())
     return area / max(int(level + upright), 1)
-
-
-def _quantile(counts: NDArray[np.float32], share: float) -> float:
-    """The value that a share of values lies below, given how many there are of each from 0 on."""
-    reached = np.cumsum(counts)
-    place = share * (reached[-1] - 1)
-    low, high = np.searchsorted(reached, (np.floor(place), np.ceil(place)), side="right").tolist()
-    return float(low + (high - low) * (place - np.floor(place)))
 
 
 def _slant(ink: NDArray[np.uint8]) -> float | None:

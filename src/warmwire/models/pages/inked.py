@@ -62,6 +62,14 @@ def by_column(ink: NDArray[np.uint8]) -> NDArray[np.int32]:
     return _summed(ink, 0)
 
 
+def quantile(counts: NDArray[np.float32], share: float) -> float:
+    """The value that a share of values lies below, given how many there are of each from 0 on."""
+    reached = np.cumsum(counts)
+    place = share * (reached[-1] - 1)
+    low, high = np.searchsorted(reached, (np.floor(place), np.ceil(place)), side="right").tolist()
+    return float(low + (high - low) * (place - np.floor(place)))
+
+
 def _summed(ink: NDArray[np.uint8], axis: int) -> NDArray[np.int32]:
     import cv2
 

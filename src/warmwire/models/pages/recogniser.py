@@ -53,15 +53,16 @@ class Recogniser:
 def picture_of(crop: Pixels) -> tuple[Floats, float]:
     """A line as the model takes it, values from -1 to 1, with 0 to its right up to a whole step; and the share of the
     picture that is the line."""
+    import cv2
+
     height, width = crop.shape[:2]
     if height != HEIGHT:
-        import cv2
-
         width = max(1, round(width * HEIGHT / height))
         crop = np.asarray(cv2.resize(crop, (width, HEIGHT)), np.uint8)
     wide = -(-width // STEP) * STEP
     batch = np.zeros((1, 3, HEIGHT, wide), np.float32)
     line = batch[0, :, :, :width]
-    np.multiply(crop.transpose(2, 0, 1), np.float32(1 / 127.5), out=line)
+    for plane, channel in zip(line, cv2.split(crop), strict=True):
+        np.multiply(channel, np.float32(1 / 127.5), out=plane)
     line -= 1
     return batch, width / wide

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.layout.page import Box
+from warmwire.models.pages.inked import quantile
 from warmwire.models.pages.strokes import Ink
 
 SPECK = 0.15
@@ -102,19 +103,18 @@ def _left(
         left[_slices(box, 0.2 * size)] = 0
     if not left.any() or not letters.any():
         return np.zeros((0, 4), np.int32)
-    paper = float(np.median(grey))
-    dark = paper - DARK * (paper - float(np.percentile(grey[letters > 0], 20)))
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(left, connectivity=8)
-    darkest = np.full(count, 255, np.uint8)
-    inked = left > 0
-    np.minimum.at(darkest, labels[inked], grey[inked])
-    pieces = stats[:, :4].astype(np.int32)
+    paper, letter = (
+        quantile(cv2.calcHist([grey], [0], mask, [256], [0, 256]).ravel(), share)
+        for mask, share in ((None, 0.5), (letters, 0.2))
+    )
+    dark = paper - DARK * (paper - letter)
+    outlines, nesting = cv2.findContours(left, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    outer = [outline for outline, (_, _, _, hole) in zip(outlines, nesting[0], strict=True) if hole < 0]
+    pieces = np.array([cv2.boundingRect(outline) for outline in outer], np.int32)
+    longest = pieces[:, 2:].max(axis=1)
     pieces[:, 2:] += pieces[:, :2]
-    longest = np.maximum(stats[:, 2], stats[:, 3])
     large = longest > DRAWN * size
-    large[0] = False
-    keep = ~large & (longest >= SPECK * size) & (darkest <= dark)
-    keep[0] = False
+    keep = ~large & (longest >= SPECK * size)
     height, width = ink.shape
     margin = EDGE * size
     keep &= (pieces[:, 0] > margin) & (pieces[:, 1] > margin)
@@ -122,8 +122,14 @@ def _left(
     for left_, top, right, bottom in pieces[large].tolist():
         inside = (pieces[:, 0] >= left_) & (pieces[:, 1] >= top) & (pieces[:, 2] <= right) & (pieces[:, 3] <= bottom)
         keep &= ~inside
-    kept: NDArray[np.int32] = pieces[keep]
-    return kept
+    shade = np.where(left > 0, grey, 255)
+    kept = [piece for piece in pieces[keep].tolist() if _darkest(shade, piece) <= dark]
+    return np.array(kept, np.int32).reshape(-1, 4)
+
+
+def _darkest(shade: NDArray[np.uint8], piece: Sequence[int]) -> int:
+    left, top, right, bottom = piece
+    return int(shade[top:bottom, left:right].min())
 
 
 def _slices(box: Box, white: float) -> tuple[slice, slice]:

@@ -1,17 +1,18 @@
 """What reading a scanned page costs and gives, beside other readers: one table, one run, the same pages.
 
-    python benchmarks/pages.py [--corpus DIR] [--sets scans,hard,replicas-scan] [--quick] [--output docs/performance.md]
+    python benchmarks/pages.py [--corpus DIR] [--sets scans,hard,replicas-scan] [--quick] [--install DIR]
+                               [--readers warmwire,tesseract] [--output docs/performance.md]
 
 Every reader gets the same pictures, one thread, and a process a core. Seconds are of the processor, so that what else
 runs on the machine matters little; pages a minute are of the clock. The letters' error is the scorer's (`corpus`), and
-with it the order of reading; words' F1 is of all words of a document, in any order. Tesseract, rapidocr and
-faster-paddle are left out with a line where they are not installed. `--quick` takes every sixth document.
+with it the order of reading; words' F1 is of all words of a document, in any order. Tesseract is left out with a line
+where it is not installed; rapidocr and faster-paddle are installed into a folder of their own (`--install`), never
+beside what we need ourselves, and left out where that fails. `--quick` takes every sixth document.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import re
@@ -139,20 +140,47 @@ class RapidOcr(Other):
         return "\n".join(self._engine(image[:, :, ::-1]).txts or ())
 
 
+class FasterPaddle(Other):
+    """faster-paddle as it comes, on one thread."""
+
+    def __init__(self, size: str) -> None:
+        from faster_paddle import OcrEngine
+
+        self._engine = OcrEngine(model_size=size, threads=1)
+
+    def text(self, image: Any, language: str) -> str:
+        from io import BytesIO
+
+        from PIL import Image
+
+        file = BytesIO()
+        Image.fromarray(image).save(file, "bmp")
+        return str(self._engine.ocr(file.getvalue())["text"])
+
+
 READERS: Final[dict[str, Callable[[], Any]]] = {
     "warmwire": lambda: Ours("auto"),
     "warmwire, fast": lambda: Ours("fast"),
     "warmwire, best": lambda: Ours("best"),
     "tesseract": Tesseract,
     "rapidocr": RapidOcr,
+    "faster-paddle, small": lambda: FasterPaddle("small"),
+    "faster-paddle, tiny": lambda: FasterPaddle("tiny"),
 }
+PACKAGES: Final = {"rapidocr": "rapidocr", "faster-paddle": "faster_paddle"}
 
 
-def there(name: str) -> bool:
-    """Whether a reader is installed."""
+def there(name: str, folder: Path) -> bool:
+    """Whether a reader can be had; those that are packages are installed into `folder` when they are not there."""
     if name == "tesseract":
         return shutil.which("tesseract") is not None
-    return name.startswith("warmwire") or importlib.util.find_spec(name) is not None
+    package = name.partition(",")[0]
+    if package not in PACKAGES:
+        return True
+    if not (folder / PACKAGES[package]).exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), package]
+        return subprocess.run(command, check=False).returncode == 0
+    return True
 
 
 def pictures(file: Path) -> Iterator[Any]:
@@ -170,8 +198,10 @@ def pictures(file: Path) -> Iterator[Any]:
 _reader: Any = None
 
 
-def _load(name: str) -> None:
+def _load(name: str, installed: Path) -> None:
     global _reader
+    if name.partition(",")[0] in PACKAGES:
+        sys.path.insert(0, str(installed))
     _reader = READERS[name]()
 
 
@@ -255,14 +285,14 @@ class Row:
     lines: Counter[str] = field(default_factory=Counter)
 
 
-def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int) -> Row:
+def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int, installed: Path) -> Row:
     """Read every `step`th document of a set with a process a core, and score what came out."""
     documents = list(chosen.documents(corpus))[::step]
     folder = results / chosen.folder
     folder.mkdir(parents=True, exist_ok=True)
     truths = {document: truth_of(corpus, chosen, document) for document, _ in documents}
     row = Row()
-    with ProcessPoolExecutor(CORES, get_context("spawn"), _load, (name,)) as pool:
+    with ProcessPoolExecutor(CORES, get_context("spawn"), _load, (name, installed)) as pool:
         list(pool.map(time.sleep, [0.5] * CORES))  # both have loaded
         started = time.monotonic()
         jobs = [pool.submit(_read, file, truths[d][2], folder / chosen.output(d)) for d, file in documents]
@@ -345,18 +375,21 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=SHARED)
     parser.add_argument("--sets", default="scans,hard,replicas-scan")
     parser.add_argument("--readers", default=",".join(READERS).replace(", ", "; "), help="separated by commas")
+    parser.add_argument("--install", type=Path, help="a folder for the other readers; for this run only if not given")
     parser.add_argument("--quick", action="store_true", help="every sixth document")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "performance.md")
     options = parser.parse_args()
     sets = [chosen for chosen in SETS if chosen.name in options.sets.split(",")]
     names = [name.replace("; ", ", ") for name in options.readers.split(",")]
-    for name in (name for name in names if not there(name)):
-        print(f"{name} is not installed; left out")
     rows: dict[tuple[str, str], Row] = {}
     with tempfile.TemporaryDirectory() as folder:
+        installed = options.install or Path(folder) / "installed"
+        known = [name for name in names if there(name, installed)]
+        for name in set(names) - set(known):
+            print(f"{name} is not installed; left out")
         for chosen in sets:
-            for name in filter(there, names):
-                row = measure(name, chosen, options.corpus, Path(folder) / name, 6 if options.quick else 1)
+            for name in known:
+                row = measure(name, chosen, options.corpus, Path(folder) / name, 6 if options.quick else 1, installed)
                 rows[chosen.name, name] = row
                 print(*list(table({(chosen.name, name): row}))[2:], flush=True)
     page = next(pictures(next(sets[0].documents(options.corpus))[1]))

@@ -29,13 +29,13 @@ from warmwire.models.pages.decode import UNSURE, WIDE, Reading
 Pixels = NDArray[np.uint8]
 Read = Callable[[Sequence[Pixels]], list[Reading]]
 
-DOUBT: Final = 0.95
+DOUBT: Final = 0.93
 """A word with a letter less sure than that, or beside a space that is no more than a guess, is read again ..."""
 KNOWN_DOUBT: Final = 0.6
 KNOWN_LETTERS: Final = 3
 """... one that stands without doubt elsewhere on the page, and is no shorter, only below the former. Of 290 such words
 from there to DOUBT fewer were wrong than one in ten, and hardly any were read better."""
-ALONE: Final = 0.85
+ALONE: Final = 0.75
 """A word with all letters surer than that is read without its neighbours."""
 LOST: Final = 0.9
 """A line that is less sure than that on the whole is the careful reader's."""

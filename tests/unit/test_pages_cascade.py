@@ -61,7 +61,7 @@ def test_a_space_that_is_a_guess_is_doubted() -> None:
 
 def test_a_word_of_which_much_is_sure_is_read_without_its_neighbours() -> None:
     text = "one two three fozr five six seven"
-    (part,) = doubtful(line(text, z=0.8))
+    (part,) = doubtful(line(text, z=0.7))
     assert text[part.start : part.end] == "three fozr five"
     (part,) = doubtful(line(text, z=0.9))
     assert text[part.start : part.end] == "fozr"

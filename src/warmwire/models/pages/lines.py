@@ -162,7 +162,7 @@ def _foreign(unknown: Sequence[_Seen], scripts: Scripts) -> list[tuple[Line, str
     if not any(line.length > SHORT for line in unknown):
         return []
     found = []
-    for seen, read in zip(unknown, scripts([alone(line.cut.image) for line in unknown]), strict=True):
+    for seen, read in zip(unknown, scripts([alone(Inked(line.cut.image)).image for line in unknown]), strict=True):
         if read is None:
             continue
         box, cut = seen.box, seen.cut

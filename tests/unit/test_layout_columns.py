@@ -270,3 +270,10 @@ def test_a_stamp_beside_a_heading_does_not_part_it() -> None:
     page = [*heading, line(500, 112, "Seen", 10), *lines(50, 160, PROSE + OTHER)]
     found = structure(page, WIDTH, HEIGHT)
     assert " ".join(one.text for one in heading) in texts(found)
+
+
+def test_text_beside_the_numbers_of_a_list_is_no_table() -> None:
+    works = [f"A. Holt and B. Farrow. {text[4:20]}, 19{n}0." for n, text in enumerate(PROSE + OTHER[:2])]
+    numbers = [line(300, 100 + 13 * n, f"{n + 3}.") for n in range(len(works))]
+    page = [*lines(40, 100, [text[:40] for text in PROSE + OTHER]), *numbers, *lines(318, 100, works)]
+    assert Kind.TABLE not in {element.kind for element in structure(page, WIDTH, HEIGHT)}

@@ -464,8 +464,13 @@ def _has_bullets(columns: Sequence[Sequence[Line]]) -> bool:
 
 
 def _are_counted(column: Sequence[Line]) -> bool:
-    """Whether texts that stand beside others are counted, and are a list of their own."""
-    marks = [marks[0] for line in column if not is_value(line.text) and (marks := markers_of(line.text))]
+    """Whether a column that stands beside another is a list of its own: texts that are counted, or nothing but the
+    numbers of such, with their full stops or brackets."""
+    texts = [line.text.strip() for line in column]
+    alone = [marks[0].value for text in texts if text[-1:] in ".)]" and (marks := markers_of(f"{text} x"))]
+    if len(alone) == len(texts) >= FEWEST:
+        return alone == list(range(alone[0], alone[0] + len(alone)))
+    marks = [marks[0] for text in texts if not is_value(text) and (marks := markers_of(text))]
     counted = [mark.value for mark in marks if mark.ordered and mark.sure]
     return len(counted) >= FEWEST and counted == list(range(1, len(counted) + 1))
 

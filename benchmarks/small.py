@@ -33,7 +33,7 @@ from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.reader import Reader
-from warmwire.engines import Engines
+from warmwire.engines import PageEngines
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "tests" / "data" / "scored"
 KINDS: Final = ("paper", "news", "contract", "letter", "listing", "toc", "booktabs", "timetable", "recipe", "minutes")
@@ -128,7 +128,7 @@ def _shared(wanted: list[str], found: list[str]) -> float:
 def measure(folder: Path = FOLDER) -> dict[str, Score]:
     """Read and score every document of a folder, with one worker for those that a model reads."""
     scores = {}
-    engines = Engines(None, "pages", 1)
+    engines = PageEngines(None, "pages", 1)
     with contextlib.closing(engines), contextlib.closing(Reader(engines.connect, jobs=engines.jobs)) as reader:
         for path in sorted(folder.glob("*.truth.json")):
             truth = json.loads(path.read_text("utf-8"))

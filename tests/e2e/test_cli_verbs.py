@@ -20,7 +20,7 @@ from tests import tiny_gguf
 from tests.cli_support import begin, failure, run, run_process, status, terminal
 from tests.conftest import Serve, ServeProcess
 from tests.support import FAULTY_PATH, PATIENCE, Gate, LinePeer, Peer, Start
-from warmwire.cli.verbs.watch import View, _line, _table
+from warmwire.cli.verbs.watch import WatchView, _line, _table
 from warmwire.client.generation import tasks as client_tasks
 from warmwire.transport.dial import connect
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
@@ -209,7 +209,7 @@ def test_watch_is_a_view_on_a_terminal(echo_host: ServeProcess) -> None:
 
 
 def test_a_view_takes_whatever_a_host_says() -> None:
-    view = View("/x.sock")
+    view = WatchView("/x.sock")
     events: list[dict[str, object]] = [
         {"status": "capabilities"},
         {"status": "capabilities", "backend": "\x1b[31ma\nb"},

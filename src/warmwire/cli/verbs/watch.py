@@ -45,7 +45,7 @@ _INTERVAL = 1.0
 """Seconds between two words of a busy host at most: what is longer was idle."""
 
 
-class View:
+class WatchView:
     """What has been told so far."""
 
     def __init__(self, path: str) -> None:
@@ -75,7 +75,7 @@ class View:
         return True
 
 
-def _views(socket: Path | None) -> Iterator[View]:
+def _views(socket: Path | None) -> Iterator[WatchView]:
     """The view after each change, until the host ends."""
     import time
 
@@ -87,7 +87,7 @@ def _views(socket: Path | None) -> Iterator[View]:
     path = surface_addr(socket, Surface.GENERATION)
     told = False
     while True:
-        view = View(path)
+        view = WatchView(path)
         try:
             for event in Client(path, wait=0).events():
                 if view.take(event, time.monotonic()):
@@ -101,7 +101,7 @@ def _views(socket: Path | None) -> Iterator[View]:
             return  # otherwise we may have been dropped for being slow: look again
 
 
-def _line(view: View) -> str:
+def _line(view: WatchView) -> str:
     from datetime import datetime
 
     from warmwire.cli.verbs.status import explain, requests_in_words
@@ -114,7 +114,7 @@ def _line(view: View) -> str:
     return printable(line, _LONGEST)
 
 
-def _table(view: View) -> RenderableType:
+def _table(view: WatchView) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 

@@ -64,6 +64,12 @@ def test_lines_of_a_form_with_amounts_are_no_contents() -> None:
     assert with_leaders(found, 10.0) == found
 
 
+def test_lines_of_a_form_numbered_at_both_ends_are_no_contents() -> None:
+    found = _contents(["...."] * 6, ["47", "48", "49", "50", "51", "52"], x=90)
+    found += [line(70, 100 + 15 * i, str(47 + i)) for i in range(6)]
+    assert with_leaders(found, 10.0) == found
+
+
 def test_prose_beside_contents_stays_apart() -> None:
     prose = lines(20, 100, ["Some words of the column beside it"] * 6, pitch=1.5)
     found = _contents(["...", "...", "", "", "", ""], ["1", "2", "3", "4", "5", "6"], x=300, right=560)

@@ -82,7 +82,13 @@ def _is_within(dot: Line, entry: Line) -> bool:
 
 def _is_contents(group: Sequence[_Entry]) -> bool:
     led, valued = sum(entry.led for entry in group), sum(entry.valued for entry in group)
-    return led >= LED * len(group) and valued <= VALUED * len(group)
+    twice = sum(_is_numbered_twice(entry.line.text.split()) for entry in group)
+    return led >= LED * len(group) and valued <= VALUED * len(group) and 2 * twice < len(group)
+
+
+def _is_numbered_twice(words: Sequence[str]) -> bool:
+    """Whether an entry opens with its own page number: it is a line of a form, numbered before its text and behind."""
+    return words[0].rstrip(".").removesuffix("a") == words[-1].removesuffix("a")
 
 
 def _parted(entries: Sequence[_Entry], apart: Callable[[_Entry, _Entry], bool]) -> Iterator[list[_Entry]]:

@@ -9,7 +9,6 @@ seen, larger ones only cost time. So the page is shown to it at the scale that i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -48,49 +47,24 @@ USUAL_SIDE = 1280
 """The longer side for a page without letters that can be told."""
 
 
-GRAIN = 4
-"""Ink that is smaller both ways, in pixels of the page, is grain."""
 FEW = 10
 """Fewer letters do not show their height."""
-MARGIN = 3.0
-"""Paper that the model sees around all ink, in heights of most letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """The part of a page that has ink, and how long its longer side should be for the model, pixels: for its letters,
-    and as on a page without any."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-    side: int
-    usual: int
-
-
-def view_of(image: Pixels) -> View:
-    """What the model should see of an image, by where its ink is and how high its letters are."""
+def side_for(image: Pixels) -> int:
+    """How long the longer side of an image should be for the model, pixels, by the height of its letters."""
     import cv2
 
-    rows, columns = image.shape[:2]
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     ink = cv2.adaptiveThreshold(grey, 1, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 31, 15)
     outlines, _ = cv2.findContours(ink, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     pieces = np.array([cv2.boundingRect(outline) for outline in outlines], np.int32).reshape(-1, 4)
-    pieces = pieces[np.maximum(pieces[:, 2], pieces[:, 3]) >= GRAIN]
-    if not len(pieces):
-        return View(0, 0, columns, rows, USUAL_SIDE, USUAL_SIDE)
     width, height = pieces[:, 2], pieces[:, 3]
     letters = (height >= 5) & (width < 3 * height) & (width > 0.15 * height)
-    usual = LETTERS * max(rows, columns) / USUAL_SIDE
-    letter = float(np.median(height[letters])) if letters.sum() >= FEW else usual
-    margin = round(MARGIN * letter)
-    left, top = np.maximum(pieces[:, :2].min(axis=0) - margin, 0).tolist()
-    right, bottom = np.minimum((pieces[:, :2] + pieces[:, 2:]).max(axis=0) + margin, (columns, rows)).tolist()
-    share = max(right - left, bottom - top) / max(rows, columns)
-    side = float(np.clip(LETTERS / letter * max(rows, columns), LEAST_SIDE, MOST_SIDE))
-    return View(left, top, right, bottom, round(side * share), round(USUAL_SIDE * share))
+    if letters.sum() < FEW:
+        return USUAL_SIDE
+    scale = LETTERS / float(np.median(height[letters]))
+    return int(np.clip(scale * max(image.shape[:2]), LEAST_SIDE, MOST_SIDE))
 
 
 class Detector:
@@ -99,20 +73,17 @@ class Detector:
     def __init__(self, path: Path, threads: int) -> None:
         self._session = Session(path, threads)
 
-    def __call__(self, image: Pixels, view: View, side: int) -> tuple[Quads, Floats]:
-        """The lines in the part of an image that `view` says, whose longer side is brought down to `side` pixels first,
-        and how sure each is."""
+    def __call__(self, image: Pixels, side: int) -> tuple[Quads, Floats]:
+        """The lines in an image whose longer side is brought down to `side` pixels first, and how sure each is."""
         import cv2
 
-        image = image[view.top : view.bottom, view.left : view.right]
         height, width = image.shape[:2]
         scale = min(1.0, side / max(height, width))
         size = [max(STEP, round(length * scale / STEP) * STEP) for length in (width, height)]
         method = cv2.INTER_AREA if scale < 0.5 else cv2.INTER_LINEAR
         small = cv2.resize(image, size, interpolation=method)
         marks = self._session.run(planes(np.asarray(small, np.uint8), (0.5,) * 3, (0.5,) * 3))[0][0, 0]
-        quads, scores = lines_in(marks, width, height)
-        return quads + np.array([view.left, view.top], np.float32), scores
+        return lines_in(marks, width, height)
 
 
 def lines_in(marks: Floats, width: int, height: int) -> tuple[Quads, Floats]:

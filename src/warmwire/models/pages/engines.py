@@ -16,7 +16,7 @@ from warmwire.errors import BackendUnavailableError
 from warmwire.models.effort import Quality
 from warmwire.models.pages.cascade import cascade
 from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, Reading
-from warmwire.models.pages.detector import Detector, Pixels, Quads, view_of
+from warmwire.models.pages.detector import USUAL_SIDE, Detector, Pixels, Quads, side_for
 from warmwire.models.pages.recogniser import Recogniser
 from warmwire.models.pages.scripts import OtherScripts
 from warmwire.models.pages.session import Session, model_path, planes
@@ -89,12 +89,12 @@ class Engines:
 
     def detect(self, image: Pixels) -> Quads:
         """Lines of text in an image, by the tiny model, and where that is unsure of them by the small one."""
-        view = view_of(image)
+        side = side_for(image)
         if self._quality is not Quality.BEST:
-            quads, scores = self._detector(image, view, view.side)
+            quads, scores = self._detector(image, side)
             if self._quality is Quality.FAST or not len(quads) or float(scores.mean()) >= SURE_LINES:
                 return quads
-        return self._careful_detector(image, view, max(view.side, view.usual))[0]
+        return self._careful_detector(image, max(side, USUAL_SIDE))[0]
 
     def recognise(self, crops: Sequence[Pixels]) -> list[Reading]:
         """Read images of one line each."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from warmwire.errors import WarmwireError
 from warmwire.layout.doctags.writer import parse
-from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.page import Box, Line
 from warmwire.layout.structure import structure
 from warmwire.markov import Generation, load
 from warmwire.wire.generation.frames import FrameReader, encode_frame, pour
@@ -237,7 +237,7 @@ def read_model(parts: Iterator[bytes]) -> tuple[list[Any], str]:
 def read_pages(parts: Iterator[bytes]) -> tuple[list[Any], str]:
     """Bytes as a page, ten to a line, a rule or a figure: places on a grid, sizes, words."""
     data = b"".join(parts)
-    lines, rules, regions = [], [], []
+    lines, rules, figures = [], [], []
     words = ("word", "2.", "12.50", "–", "Total", "some words that run on over the column", "a)", "*", "Yes")
     for at in range(0, len(data) - 9, 10):
         what, x, y, width, height, text, size, bold, mono, angle = data[at : at + 10]
@@ -245,7 +245,7 @@ def read_pages(parts: Iterator[bytes]) -> tuple[list[Any], str]:
         if what < 40:
             rules.append(Box(box.left, box.top, box.right, box.top + 1) if what % 2 else Box(x, y, x + 1, y + height))
         elif what < 50:
-            regions.append(Region(RegionKind.FIGURE if what % 2 else RegionKind.TABLE, box))
+            figures.append(box)
         else:
             turn = 0.0 if angle < 250 else angle - 160.0
             lines.append(
@@ -260,7 +260,7 @@ def read_pages(parts: Iterator[bytes]) -> tuple[list[Any], str]:
                 )
             )
     skipped: list[str] = []
-    found = structure(lines, 800, 1000, regions=regions, rules=rules, skipped=skipped)
+    found = structure(lines, 800, 1000, figures=figures, rules=rules, skipped=skipped)
     texts = [text for element in found for text in (element.text, element.marker)]
     texts += [cell.text for element in found if element.table for cell in element.table.cells]
     if skipped or sorted(" ".join(texts).split()) != sorted(" ".join(line.text for line in lines).split()):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.timing import effort
 from tests.unit.layout_support import HEIGHT, WIDTH, words_of
-from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.page import Box, Line
 from warmwire.layout.structure import structure
 
 PLACES = st.one_of(
@@ -42,20 +42,18 @@ LIMIT = 80
 """Most effort (see `effort`) of a page below: they take 3 to 30, and took thousands when work grew with the square of
 what a page holds."""
 
-REGIONS = st.builds(Region, st.sampled_from(list(RegionKind)), boxes(), st.floats(0, 1))
 
-
-def check(lines: list[Line], rules: list[Box], regions: list[Region]) -> None:
+def check(lines: list[Line], rules: list[Box], figures: list[Box]) -> None:
     skipped: list[str] = []
-    found = structure(lines, WIDTH, HEIGHT, regions=regions, rules=rules, skipped=skipped)
+    found = structure(lines, WIDTH, HEIGHT, figures=figures, rules=rules, skipped=skipped)
     assert skipped == []
     assert words_of(found) == sorted(" ".join(line.text for line in lines).split())
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(any_line(), max_size=40), st.lists(boxes(), max_size=30), st.lists(REGIONS, max_size=5))
-def test_any_page_gives_its_words_once(lines: list[Line], rules: list[Box], regions: list[Region]) -> None:
-    check(lines, rules, regions)
+@given(st.lists(any_line(), max_size=40), st.lists(boxes(), max_size=30), st.lists(boxes(), max_size=5))
+def test_any_page_gives_its_words_once(lines: list[Line], rules: list[Box], figures: list[Box]) -> None:
+    check(lines, rules, figures)
 
 
 @settings(max_examples=15, deadline=None)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts, words_of
 from warmwire.layout.order.columns import columns
-from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind
 from warmwire.layout.structure import structure
 
 
@@ -110,22 +110,22 @@ def test_address_blocks_side_by_side_are_two_blocks() -> None:
 
 def test_a_picture_stands_where_it_is_and_keeps_its_text() -> None:
     page = [*lines(50, 100, PROSE), line(120, 250, "2015 2016"), *lines(50, 400, OTHER)]
-    figure = Region(RegionKind.FIGURE, Box(50, 180, 400, 350))
-    found = structure(page, WIDTH, HEIGHT, regions=[figure])
+    figure = Box(50, 180, 400, 350)
+    found = structure(page, WIDTH, HEIGHT, figures=[figure])
     assert [element.kind for element in found] == [Kind.TEXT, Kind.PICTURE, Kind.TEXT, Kind.TEXT]
     assert found[2].text == "2015 2016"
 
 
 def test_a_figure_full_of_text_is_no_picture() -> None:
     page = lines(50, 100, PROSE)
-    found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(45, 95, 280, 160))])
+    found = structure(page, WIDTH, HEIGHT, figures=[Box(45, 95, 280, 160)])
     assert texts(found) == _joined(PROSE)
 
 
 def test_a_photo_of_a_sheet_is_no_picture() -> None:
     page = [line(x, y + i * 60, text) for x, y in ((60, 100), (330, 100)) for i, text in enumerate(PROSE)]
-    sheet = Region(RegionKind.FIGURE, Box(20, 20, 580, 700))
-    assert Kind.PICTURE not in [element.kind for element in structure(page, WIDTH, HEIGHT, regions=[sheet])]
+    sheet = Box(20, 20, 580, 700)
+    assert Kind.PICTURE not in [element.kind for element in structure(page, WIDTH, HEIGHT, figures=[sheet])]
 
 
 def test_a_table_on_a_tinted_ground_is_no_picture() -> None:
@@ -133,8 +133,8 @@ def test_a_table_on_a_tinted_ground_is_no_picture() -> None:
     table = [
         line(x, 300 + i * 30, text) for i, row in enumerate(rows) for x, text in zip((60, 260, 460), row, strict=True)
     ]
-    ground = Region(RegionKind.FIGURE, Box(50, 290, 560, 420))
-    found = structure([*lines(50, 100, PROSE), *table], WIDTH, HEIGHT, regions=[ground])
+    ground = Box(50, 290, 560, 420)
+    found = structure([*lines(50, 100, PROSE), *table], WIDTH, HEIGHT, figures=[ground])
     assert [element.kind for element in found] == [Kind.TEXT, Kind.TABLE]
 
 
@@ -240,12 +240,12 @@ def test_traces_around_lines_of_the_text_are_no_picture() -> None:
         line(50, 130, "English", 12, True),
         *lines(50, 150, PROSE + OTHER),
     ]
-    found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(48, 90, 400, 148))])
+    found = structure(page, WIDTH, HEIGHT, figures=[Box(48, 90, 400, 148)])
     assert [element.kind for element in found][-1] is Kind.TEXT
     assert Kind.PICTURE not in {element.kind for element in found}
-    drawing = Region(RegionKind.FIGURE, Box(40, 300, 400, 450))
+    drawing = Box(40, 300, 400, 450)
     labels = [line(60, 320, "Source"), line(200, 340, "Sink"), line(300, 400, "Valve")]
-    assert Kind.PICTURE in {e.kind for e in structure([*page, *labels], WIDTH, HEIGHT, regions=[drawing])}
+    assert Kind.PICTURE in {e.kind for e in structure([*page, *labels], WIDTH, HEIGHT, figures=[drawing])}
 
 
 def test_two_lists_side_by_side_are_no_table() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.layout_support import HEIGHT, WIDTH, line, lines, texts
-from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.structure import structure
 
 LEFT = (
@@ -27,7 +27,7 @@ RIGHT = (
     "never been thanked by any of them, as we saw.",
 )
 WHOLE = [" ".join(LEFT), " ".join(RIGHT)]
-FIGURE = Region(RegionKind.FIGURE, Box(60, 170, 540, 290))
+FIGURE = Box(60, 170, 540, 290)
 CAPTION = "Figure 3: Lamps at the river in spring."
 
 
@@ -43,15 +43,15 @@ def _page(above: int, gap: float = 140.0) -> list[Line]:
 @pytest.mark.parametrize("above", [2, 3, 4])
 def test_columns_go_on_past_a_picture(above: int) -> None:
     page = [*_page(above, 220 - 13 * above), line(210, 300, CAPTION, 9)]
-    figure = Region(RegionKind.FIGURE, Box(60, 110 + above * 13, 540, 290))
-    found = structure(page, WIDTH, HEIGHT, regions=[figure])
+    figure = Box(60, 110 + above * 13, 540, 290)
+    found = structure(page, WIDTH, HEIGHT, figures=[figure])
     assert texts(found, Kind.TEXT) == WHOLE
     assert [element.kind for element in found if element.kind is not Kind.TEXT] == [Kind.PICTURE, Kind.CAPTION]
 
 
 def test_a_caption_over_one_column_stays_with_its_picture() -> None:
     page = [*_page(3, 180), line(50, 300, CAPTION, 9)]
-    found = structure(page, WIDTH, HEIGHT, regions=[FIGURE])
+    found = structure(page, WIDTH, HEIGHT, figures=[FIGURE])
     assert texts(found, Kind.TEXT) == WHOLE
     kinds = [element.kind for element in found]
     assert abs(kinds.index(Kind.PICTURE) - kinds.index(Kind.CAPTION)) == 1
@@ -71,14 +71,14 @@ def test_three_columns_go_on_past_a_picture() -> None:
     page = []
     for x, column in ((40, LEFT), (225, RIGHT), (410, LEFT)):
         page += [line(x, 100 + 9 * i + (140 if i > 2 else 0), text, 7) for i, text in enumerate(column)]
-    found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(40, 135, 560, 255))])
+    found = structure(page, WIDTH, HEIGHT, figures=[Box(40, 135, 560, 255)])
     assert texts(found, Kind.TEXT) == [WHOLE[0], WHOLE[1], WHOLE[0]]
 
 
 def test_columns_that_end_at_a_picture_are_parted_by_it() -> None:
     upper = [*lines(50, 100, LEFT[:3]), *lines(320, 100, [*RIGHT[:2], "for such work, and that is all of it."])]
     lower = [*lines(50, 310, [RIGHT[0], *LEFT[1:3]]), *lines(320, 310, RIGHT[4:])]
-    found = structure([*upper, *lower], WIDTH, HEIGHT, regions=[FIGURE])
+    found = structure([*upper, *lower], WIDTH, HEIGHT, figures=[FIGURE])
     above = " ".join([*LEFT[:3], *(each.text for each in upper[3:])])
     assert " ".join(texts(found[: _place(found)], Kind.TEXT)) == above
 

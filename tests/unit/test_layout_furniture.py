@@ -7,15 +7,14 @@ import pytest
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, line, lines
 from warmwire.layout.order.folios import Sign, is_content, sign_of
 from warmwire.layout.order.furniture import furniture
-from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.page import Box, Line
 
 BODY = lines(50, 100, PROSE * 6)
 
 
-def running(*edge: Line, body: list[Line] = BODY, rules: tuple[Box, ...] = (), seen: tuple[Box, ...] = ()) -> list[str]:
+def running(*edge: Line, body: list[Line] = BODY, rules: tuple[Box, ...] = ()) -> list[str]:
     """The texts that are taken for running heads and feet of a page of prose with some more lines."""
-    regions = [Region(RegionKind.HEADER, box) for box in seen] + [Region(RegionKind.FOOTER, box) for box in seen]
-    found = furniture([*body, *edge], HEIGHT, 10.0, regions, rules)
+    found = furniture([*body, *edge], HEIGHT, 10.0, rules)
     assert sorted(map(id, [*found.head, *found.foot, *found.text])) == sorted(map(id, [*body, *edge]))
     return [one.text for one in (*found.head, *found.foot)]
 
@@ -111,7 +110,6 @@ def test_a_rule_or_a_model_helps_where_white_is_little() -> None:
     body = lines(50, 62, PROSE * 6)
     assert running(head, body=body) == []
     assert running(head, body=body, rules=(Box(50, 57, 500, 57.5),)) == ["The quiet river"]
-    assert running(head, body=body, seen=(Box(40, 35, 200, 55),)) == ["The quiet river"]
 
 
 def test_a_page_is_never_all_furniture() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, SIZE, WIDTH, line, lines, texts
 from warmwire.layout.blocks.markers import find_markers, markers_of
 from warmwire.layout.blocks.paragraphs import paragraphs
-from warmwire.layout.page import Box, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Kind, Line
 from warmwire.layout.structure import structure
 
 
@@ -134,7 +134,7 @@ def test_a_letterhead_is_no_running_head() -> None:
 
 def test_captions_stand_near_what_they_name() -> None:
     page = [*lines(50, 100, PROSE), line(50, 360, "Figure 1. The river in spring."), *lines(50, 400, OTHER)]
-    found = structure(page, WIDTH, HEIGHT, regions=[Region(RegionKind.FIGURE, Box(50, 180, 400, 350))])
+    found = structure(page, WIDTH, HEIGHT, figures=[Box(50, 180, 400, 350)])
     assert texts(found, Kind.CAPTION) == ["Figure 1. The river in spring."]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tests.unit.layout_support import HEIGHT, OTHER, PROSE, WIDTH, grid, line, lines, texts, words_of
-from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.rows import are_details, rows_of
 from warmwire.layout.structure import structure
 
@@ -121,14 +121,6 @@ def test_a_contents_list_is_read_line_by_line() -> None:
     page += [line(0, 100 + 14 * i, str(3 * i + 1), right=400) for i in range(4)]
     found = structure(page, WIDTH, HEIGHT)
     assert " ".join(texts(found)) == " ".join(f"Chapter of part {'abcd'[i]} {3 * i + 1}" for i in range(4))
-
-
-def test_a_layout_model_may_vouch_for_a_table() -> None:
-    rows = [["Tool", "Room"], ["Lamp", "hall"], ["Saddle", "yard"], ["Kettle", "school"]]
-    page = [line(54 + 200 * c, 100 + 18 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)]
-    seen = Region(RegionKind.TABLE, Box(50, 95, 320, 170), 0.9)
-    (table,) = _tables(structure(page, WIDTH, HEIGHT, regions=[seen]))
-    assert grid(table) == rows
 
 
 def test_bars_and_backslashes_are_text() -> None:

@@ -77,30 +77,6 @@ class Line:
     """Where its words stand exactly, before anything was made level; None where nobody has looked."""
 
 
-class RegionKind(StrEnum):
-    """What a layout model calls a part of a page. The values are the names of the CDLA classes."""
-
-    TEXT = "text"
-    TITLE = "title"
-    FIGURE = "figure"
-    FIGURE_CAPTION = "figure_caption"
-    TABLE = "table"
-    TABLE_CAPTION = "table_caption"
-    HEADER = "header"
-    FOOTER = "footer"
-    REFERENCE = "reference"
-    EQUATION = "equation"
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A guess of a layout model, or a figure the file itself names; `score` is 0 to 1."""
-
-    kind: RegionKind
-    box: Box
-    score: float = 1.0
-
-
 class Kind(StrEnum):
     """What an element is. The values are the DocTags tag names, except for headings and lists (see `doctags`)."""
 

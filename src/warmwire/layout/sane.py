@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warmwire.layout.page import Box, Line, Region
+from warmwire.layout.page import Box, Line
 
 MAX_PLACE = 1e6
 """Nothing stands further out than that: no unit in use has pages so large, and products of such lengths stay finite."""
@@ -30,11 +30,6 @@ def sane_box(box: Box) -> Box | None:
 
 def sane_boxes(boxes: Sequence[Box]) -> list[Box]:
     return [box for box in map(sane_box, boxes) if box is not None]
-
-
-def sane_regions(regions: Sequence[Region]) -> list[Region]:
-    boxes = [(region, sane_box(region.box)) for region in regions if math.isfinite(region.score)]
-    return [region if box is region.box else replace(region, box=box) for region, box in boxes if box is not None]
 
 
 def sane_lines(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:

@@ -23,9 +23,9 @@ from warmwire.layout.order.floats import Item
 from warmwire.layout.order.furniture import Furniture, furniture
 from warmwire.layout.order.neighbours import neighbour_lines
 from warmwire.layout.order.turned import apart_elements, level_lines
-from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.rows import body_size
-from warmwire.layout.sane import sane_boxes, sane_lines, sane_regions
+from warmwire.layout.sane import sane_boxes, sane_lines
 from warmwire.layout.splits import split_at_rules
 from warmwire.layout.tables.alignment import aligned_table
 from warmwire.layout.tables.bands import banded_tables
@@ -34,7 +34,7 @@ from warmwire.layout.tables.gaps import split_rows
 from warmwire.layout.tables.grids import grid_tables
 
 MAX_PICTURE_TEXT = 0.25
-"""A figure with more of its area under text is no picture: the layout model took text for one."""
+"""A figure with more of its area under text is no picture but the ground of the text."""
 
 FLUSH = 0.5
 """Lines begin at one edge when they do so this close to it, in units of the body: labels in a drawing stand inside."""
@@ -48,28 +48,24 @@ def structure(
     width: float,
     height: float,
     *,
-    regions: Sequence[Region] = (),
+    figures: Sequence[Box] = (),
     rules: Sequence[Box] = (),
-    tables: Sequence[Found] = (),
     skipped: list[str] | None = None,
 ) -> list[Element]:
     """Give the page's elements in reading order; every word of `lines` is in exactly one of them.
 
-    `regions` are a layout model's guesses or the file's own pictures (`RegionKind.FIGURE`). `rules` are ruling
-    lines: thin boxes, one per straight stroke (the sides of a drawn rectangle count each). `tables` were found by
-    other means, over some of these very lines. All lengths are in one unit, the origin is the top left corner.
+    `figures` are places that may be pictures: the file's own, or what ink there is besides text. `rules` are ruling
+    lines: thin boxes, one per straight stroke (the sides of a drawn rectangle count each). All lengths are in one unit,
+    the origin is the top left corner.
 
     Never raises for what the page holds: a stage that fails is left out where it failed, its text stays as plain
     paragraphs, and its name is put into `skipped`.
     """
     guard = Guard([] if skipped is None else skipped)
     lines, stray = sane_lines(lines)
-    regions, rules = sane_regions(regions), sane_boxes(rules)
-    given = [line for table in tables for line in table.used]
-    flow = guard.run(
-        "cells' borders", lambda: split_at_rules(_without(lines, given), rules), lambda: _without(lines, given)
-    )
-    lines = [*given, *flow]
+    figures, rules = sane_boxes(figures), sane_boxes(rules)
+    whole = lines
+    lines = flow = guard.run("cells' borders", lambda: split_at_rules(whole, rules), lambda: whole)
     beside: list[Line] = guard.run("neighbours", lambda: neighbour_lines(flow, width, body_size(flow)), list)
     lines, flow = _without(lines, beside), _without(flow, beside)
     size = body_size(level_lines(lines)[0])
@@ -78,27 +74,26 @@ def structure(
     ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
     rest = flow
-    flow = whole = guard.run("contents", lambda: with_leaders(rest, size), lambda: rest)
-    flow = guard.run("cells in lines", lambda: split_rows(whole), lambda: whole)
+    led = guard.run("contents", lambda: with_leaders(rest, size), lambda: rest)
+    flow = guard.run("cells in lines", lambda: split_rows(led), lambda: led)
     banded: list[Found] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in banded for line in table.used])
-    tables = [*tables, *ruled, *banded]
+    tables = [*ruled, *banded]
     level, turned = level_lines(flow)
     page = guard.run(
         "furniture",
-        lambda: furniture(level, height, size, regions, rules, _boxes_of(tables)),
+        lambda: furniture(level, height, size, rules, _boxes_of(tables)),
         lambda: Furniture([], [], level),
     )
     pictures: list[Box] = guard.run(
-        "pictures", lambda: _pictures(regions, page.text, tables, width * height, size), list
+        "pictures", lambda: _pictures(figures, page.text, tables, width * height, size), list
     )
     labels = {id(line): picture for picture in pictures for line in page.text if _inside(line.box, picture)}
     items: list[Item] = [line for line in page.text if id(line) not in labels]
     items += [table.element for table in tables]
     items += [Element(Kind.PICTURE, box=picture) for picture in pictures]
-    seen = [region.box for region in regions if region.kind is RegionKind.TABLE and region.score >= 0.5]
     bars = [rule for rule in rules if rule.width > 10 * max(rule.height, size)]
-    order = guard.run("columns", lambda: columns(items, size, seen, bars), lambda: [sorted(items, key=_top)])
+    order = guard.run("columns", lambda: columns(items, size, bars), lambda: [sorted(items, key=_top)])
     parts = [
         part
         for column in order
@@ -110,7 +105,7 @@ def structure(
     words = Vocabulary.of(line.text for line in lines)
     body = guard.run(
         "blocks",
-        lambda: blocks(parts, height, size, regions, rules, words),
+        lambda: blocks(parts, height, size, rules, words),
         lambda: [_plain(part) for part in parts],
     )
     forms = {id(table.element): table.boxes for table in tables if table.boxes}
@@ -156,14 +151,13 @@ def _furniture(lines: Sequence[Line], kind: Kind) -> list[Element]:
 
 
 def _pictures(
-    regions: Sequence[Region], lines: Sequence[Line], tables: Sequence[Found], area: float, size: float
+    figures: Sequence[Box], lines: Sequence[Line], tables: Sequence[Found], area: float, size: float
 ) -> list[Box]:
     """Figures that are pictures: hardly covered by text, no table, and each only once; `area` is the page's."""
     pictures: list[Box] = []
     taken = _boxes_of(tables)
-    for region in sorted(regions, key=lambda region: -region.score):
-        box = region.box
-        if region.kind is not RegionKind.FIGURE or box.area <= 0 or box.area > 0.9 * area:
+    for box in figures:
+        if box.area <= 0 or box.area > 0.9 * area:
             continue
         text = sum(line.box.intersection(box) for line in lines)
         clash = any(box.intersection(other) > 0.3 * min(box.area, other.area) for other in (*taken, *pictures))

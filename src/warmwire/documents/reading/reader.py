@@ -35,7 +35,7 @@ from warmwire.documents.reading.route import THRESHOLD, Claim, claim_of, route
 from warmwire.documents.reading.witness import AGREED, agreement, sample, strips
 from warmwire.errors import WarmwireError
 from warmwire.layout.doctags.writer import parse
-from warmwire.layout.page import Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Element, Kind, Line
 from warmwire.layout.structure import structure
 from warmwire.layout.told.elements import fault_of
 from warmwire.layout.told.retold import retold
@@ -336,10 +336,9 @@ def _describe(record: PageRecord, text: PageText, options: ReadOptions) -> Claim
 def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[Element]:
     """The file's own lines as elements. Text that lies on its side is read upright and its boxes turned back."""
     width, height = (page.height, page.width) if text.turn % 180 else (page.width, page.height)
-    regions = [Region(RegionKind.FIGURE, box) for box in text.figures]
-    elements = _retold(lines, text, page.record, regions, width, height)
+    elements = _retold(lines, text, page.record, width, height)
     if elements is None:
-        elements = structure(lines, width, height, regions=regions, rules=text.rules, skipped=page.record.skipped)
+        elements = structure(lines, width, height, figures=text.figures, rules=text.rules, skipped=page.record.skipped)
     place_links(elements, text.links)
     if text.turn:
         for element in elements:
@@ -348,9 +347,7 @@ def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[El
     return elements
 
 
-def _retold(
-    lines: list[Line], text: PageText, record: PageRecord, regions: list[Region], width: float, height: float
-) -> list[Element] | None:
+def _retold(lines: list[Line], text: PageText, record: PageRecord, width: float, height: float) -> list[Element] | None:
     """The page as its own structure tree has it, if that can be believed; the record says so."""
     if text.told is None or lines is not text.lines:
         return None
@@ -358,7 +355,7 @@ def _retold(
         if fault := fault_of(text.told):
             record.structure = f"layout; the structure tree is not used: {fault}"
             return None
-        elements = retold(text.told, width, height, regions=regions, rules=text.rules, skipped=record.skipped)
+        elements = retold(text.told, width, height, figures=text.figures, rules=text.rules, skipped=record.skipped)
     except Exception as error:  # the tree is the file's, and may be anything
         record.structure = "layout; the structure tree is not used: it cannot be followed"
         _LOG.debug("page %d: its structure tree", record.page, exc_info=error)

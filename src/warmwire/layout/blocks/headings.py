@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.measures import INDENT, has_ended, is_capital
-from warmwire.layout.page import Box
 from warmwire.layout.rows import is_value, size_of
 
 LARGER = 1.18
@@ -80,11 +79,9 @@ class Look:
     bold: float
     capital: float
     """The shares of its letters that are bold, and of its lines that are capitals throughout."""
-    titles: Sequence[Box] = ()
-    """Where a layout model saw a heading."""
 
     @classmethod
-    def of(cls, paragraphs: Sequence[Paragraph], size: float, titles: Sequence[Box]) -> Look:
+    def of(cls, paragraphs: Sequence[Paragraph], size: float) -> Look:
         """The look of the paragraphs of a page."""
         lines = [line for paragraph in paragraphs for line in paragraph.lines]
         letters = sum(len(line.text) for line in lines) or 1
@@ -94,7 +91,6 @@ class Look:
             same > 0.4 * letters and len(lines) > 3,
             sum(len(line.text) for line in lines if line.bold) / letters,
             sum(is_capital(line.text) for line in lines) / max(len(lines), 1),
-            titles,
         )
 
 
@@ -118,18 +114,17 @@ def is_heading(before: Paragraph | None, paragraph: Paragraph, following: Paragr
         return False
     if ":" in text and is_value(text.split(":", 1)[1]):  # a label and its value
         return False
-    backed = any(_is_same(paragraph.box, box) for box in look.titles)
     if ratio >= SMALLEST and is_capital(text) and look.capital < 0.3 and following is not None:
         short = paragraph.bold and not is_capital(following.lines[0].text)
         if short or (_is_prose(following) and len(text) >= CAPITALS):
             return True
     if ratio < 0.94:
         return False
-    if numbered and (ratio >= NUMBERED or (backed and _is_prose(following))):
+    if numbered and ratio >= NUMBERED:
         return True
     if paragraph.bold and look.bold < 0.7 and not _SPAN.search(text):
-        return following is None or not following.bold or backed or paragraph.size > NUMBERED * following.size
-    return backed and ratio >= NUMBERED
+        return following is None or not following.bold or paragraph.size > NUMBERED * following.size
+    return False
 
 
 def plain_heads(texts: Sequence[Paragraph], known: Sequence[Paragraph], look: Look) -> list[Paragraph]:
@@ -217,11 +212,6 @@ def _runs_on(before: Paragraph | None, text: str, following: Paragraph | None) -
         and not _NUMBER.match(text)
     )
     return goes_on or (runs_on and not has_ended(text))
-
-
-def _is_same(one: Box, other: Box) -> bool:
-    """Whether two boxes are of one thing, one of them drawn more generously."""
-    return one.intersection(other) >= 0.6 * min(one.area, other.area) > 0 and other.area < 2.5 * one.area
 
 
 def _are_names(text: str) -> bool:

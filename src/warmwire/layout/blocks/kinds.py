@@ -18,7 +18,7 @@ from warmwire.layout.blocks.notes import footnotes, is_caption, note_text
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.looks import dress
 from warmwire.layout.measures import DEEP
-from warmwire.layout.page import Box, Element, Kind, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind
 from warmwire.layout.rows import same_row
 
 Part = Paragraph | Element
@@ -37,14 +37,11 @@ def blocks(
     parts: Sequence[Part],
     height: float,
     size: float,
-    regions: Sequence[Region],
     rules: Sequence[Box],
     vocabulary: Vocabulary,
 ) -> list[Element]:
     """The elements of a page's parts, which are in reading order; `size` is the body's."""
-    return _Classifier(
-        list(with_formulas(joined_code(parts), size)), height, size, regions, rules, vocabulary
-    ).elements()
+    return _Classifier(list(with_formulas(joined_code(parts), size)), height, size, rules, vocabulary).elements()
 
 
 @dataclass(slots=True)
@@ -64,7 +61,6 @@ class _Classifier:
         parts: Sequence[Part],
         height: float,
         size: float,
-        regions: Sequence[Region],
         rules: Sequence[Box],
         vocabulary: Vocabulary,
     ) -> None:
@@ -73,7 +69,7 @@ class _Classifier:
         self.vocabulary = vocabulary
         self.figures = [part.box for part in parts if isinstance(part, Element) and part.box is not None]
         texts = [part for part in parts if isinstance(part, Paragraph)]
-        self.look = Look.of(texts, size, [region.box for region in regions if region.kind is RegionKind.TITLE])
+        self.look = Look.of(texts, size)
         self.notes = {id(texts[i]) for i in footnotes(texts, height, size, rules)}
         self.entries = find_entries(parts)
         self.margins = _margins(texts, size)

@@ -77,11 +77,11 @@ class _Effort:
     left: int = 1_000_000
 
 
-def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: Sequence[Box] = ()) -> list[list[Item]]:
+def columns(items: Sequence[Item], size: float, bars: Sequence[Box] = ()) -> list[list[Item]]:
     """Columns in reading order, each from top to bottom.
 
     Tables without rules are found on the way, before a gutter could part their columns, and stand as elements.
-    `size` is the page's body size, `seen` are the boxes where a layout model saw tables, `bars` level rules, which no
+    `size` is the page's body size, `bars` level rules, which no
     gutter goes through.
     """
     effort = _Effort()
@@ -91,7 +91,7 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: 
         part = parts.pop()
         gutter, text = _best_gutters(part, size, bars, effort)
         count = len(part)
-        part = _with_tables(part, size, seen, worded=text is not None)
+        part = _with_tables(part, size, worded=text is not None)
         if len(part) < count:
             gutter, text = _best_gutters(part, size, bars, effort)
         if text is not None:  # two columns of text are parted, and no table but of texts goes over both
@@ -103,12 +103,12 @@ def columns(items: Sequence[Item], size: float, seen: Sequence[Box] = (), bars: 
     return found
 
 
-def _with_tables(items: Sequence[Item], size: float, seen: Sequence[Box], worded: bool) -> list[Item]:
+def _with_tables(items: Sequence[Item], size: float, worded: bool) -> list[Item]:
     """`items` with the lines of each aligned table replaced by the table, or of those only that hold texts for sure."""
     items = list(items)
     for _ in range(MAX_ROUNDS):
         obstacles = [box_of(item) for item in items if isinstance(item, Element)]
-        tables = aligned_tables([item for item in items if isinstance(item, Line)], size, obstacles, seen, worded)
+        tables = aligned_tables([item for item in items if isinstance(item, Line)], size, obstacles, worded)
         if not tables:
             break
         used = {id(line) for found in tables for line in found.used}

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Final
 
 from warmwire.layout.order.folios import Sign, are_notes, goes_on, is_address, is_content, sign_of
-from warmwire.layout.page import Box, Line, Region, RegionKind
+from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, rows_of, size_of
 
 # Set on the edges of 158 pages whose running lines are known, read from files and from scans: 145 of 148 are found, and
@@ -29,8 +29,8 @@ DEPTHS: Final = ((0.065, 2), (0.11, 1), (0.15, 0))
 """How far a block reaches into the page, as a share of its height, and the points for it."""
 WHITES: Final = ((2.0, 3), (1.2, 2), (0.6, 1))
 """White between the block and the text beyond what the page's rows usually have, in body sizes, and the points."""
-BACKED: Final = 2
-"""Points for a rule between the block and the text, or a layout model's word."""
+RULED: Final = 2
+"""Points for a rule between the block and the text."""
 SMALL: Final = 1
 CONTENT: Final = 3
 """Points against what running lines do not say (`is_content`, `goes_on`), for each row."""
@@ -82,7 +82,6 @@ def furniture(
     lines: Sequence[Line],
     height: float,
     size: float,
-    regions: Sequence[Region] = (),
     rules: Sequence[Box] = (),
     tables: Sequence[Box] = (),
 ) -> Furniture:
@@ -94,8 +93,8 @@ def furniture(
     rows = sorted([*rows, *([Line(box, _TABLE)] for box in tables)], key=lambda row: bounds(x.box for x in row).top)
     if len(rows) < 2 or height <= 0 or size <= 0:
         return Furniture([], [], list(lines))
-    top = _Edge(rows, True, height, size, _boxes(regions, RegionKind.HEADER), rules)
-    bottom = _Edge(rows[::-1], False, height, size, _boxes(regions, RegionKind.FOOTER), rules)
+    top = _Edge(rows, True, height, size, rules)
+    bottom = _Edge(rows[::-1], False, height, size, rules)
     head = [line for row in top.running() for line in row]
     taken = {id(line) for line in head}
     foot = [line for row in reversed(list(bottom.running())) for line in row if id(line) not in taken]
@@ -103,21 +102,14 @@ def furniture(
     return Furniture(head, foot, [line for line in lines if id(line) not in taken])
 
 
-def _boxes(regions: Sequence[Region], kind: RegionKind) -> list[Box]:
-    return [region.box for region in regions if region.kind is kind]
-
-
 class _Edge:
     """The rows of a page from one edge inwards."""
 
-    def __init__(
-        self, rows: Sequence[Row], at_top: bool, height: float, size: float, seen: Sequence[Box], rules: Sequence[Box]
-    ) -> None:
+    def __init__(self, rows: Sequence[Row], at_top: bool, height: float, size: float, rules: Sequence[Box]) -> None:
         self.rows = rows
         self.at_top = at_top
         self.height = height
         self.size = size
-        self.seen = seen
         self.rules = sorted((rule.centre[1], rule.width) for rule in rules)
         self.boxes = [bounds(line.box for line in row) for row in rows]
         self.whites = [self._white(outer, inner) for outer, inner in pairwise(self.boxes)]
@@ -178,7 +170,7 @@ class _Edge:
         most = (place, white) == (DEPTHS[0][1], WHITES[0][1])
         if self._is_large(block, signs, LARGEST_APART if most and not bold else LARGER):
             return False
-        points = place + white + max(signs) + BACKED * (self._is_ruled(last) or self._is_seen(block))
+        points = place + white + max(signs) + RULED * self._is_ruled(last)
         points += SMALL * (max(size_of(line) for row in block for line in row) <= SMALLER * self.size)
         points -= BOLD * len(block) * (bold and (white < WHITES[0][1] or len(block) > 1))
         points -= MORE_ROWS * max(0, sum(sign < Sign.NAMED for sign in signs) - 1)
@@ -215,10 +207,6 @@ class _Edge:
         if any(is_content(line.text) or (self.at_top and is_address(line.text)) for line in row):
             return True
         return sign < Sign.NAMED and any(goes_on(line.text) for line in row)
-
-    def _is_seen(self, block: Sequence[Row]) -> bool:
-        boxes = [line.box for row in block for line in row]
-        return all(any(box.intersection(seen) > 0.5 * box.area for seen in self.seen) for box in boxes)
 
 
 def _sign(row: Row) -> Sign:

@@ -40,27 +40,23 @@ MAX_ENDS = 5
 """Most beginnings, and most ends, of a table within others that are tried."""
 
 
-def aligned_table(
-    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = ()
-) -> Found | None:
+def aligned_table(lines: Sequence[Line], size: float, obstacles: Sequence[Box] = ()) -> Found | None:
     """The first table among `lines`, or None; see `aligned_tables`."""
-    return next(_tables(lines, size, obstacles, seen), None)
+    return next(_tables(lines, size, obstacles), None)
 
 
 def aligned_tables(
-    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), seen: Sequence[Box] = (), worded: bool = False
+    lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), worded: bool = False
 ) -> list[Found]:
     """The tables among `lines`, from top to bottom.
 
-    `size` is the body size, `obstacles` are boxes a table cannot go over, `seen` where a layout model saw tables.
+    `size` is the body size, `obstacles` are boxes a table cannot go over.
     `worded` asks for those only whose cells are texts that are read row by row for sure.
     """
-    return list(_tables(lines, size, obstacles, seen, worded))
+    return list(_tables(lines, size, obstacles, worded))
 
 
-def _tables(
-    lines: Sequence[Line], body: float, obstacles: Sequence[Box], seen: Sequence[Box], worded: bool = False
-) -> Iterator[Found]:
+def _tables(lines: Sequence[Line], body: float, obstacles: Sequence[Box], worded: bool = False) -> Iterator[Found]:
     rows = [_row(row, body) for row in rows_of(lines)]
     for group in _groups(rows, body, obstacles):
         if worded and sum(len(row.cells) >= FEWEST_WORDED for row in group) < FEWEST_WORDED:
@@ -75,11 +71,11 @@ def _tables(
                 continue
             is_under = alike is parts[0] and part[0] is alike[0] and _is_head(over, edges, size)
             table = Laid.of(over if is_under else [], part, edges)
-            if (worded and not table.is_worded) or not is_table(part, table, seen):
+            if (worded and not table.is_worded) or not is_table(part, table):
                 continue
             seam = seam_of(table.edges, table.head, table.body, [row.boxes for row in table.rows])
             halves = [
-                list(_tables([line for line in _lines(table.rows) if (line.box.left > seam) == right], body, [], seen))
+                list(_tables([line for line in _lines(table.rows) if (line.box.left > seam) == right], body, []))
                 for right in (False, True)
                 if seam is not None
             ]

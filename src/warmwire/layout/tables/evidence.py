@@ -1,6 +1,6 @@
 """Whether rows that line up are a table, told by what their cells say.
 
-They are one when there are figures under each other, a bold head over plain rows, or a layout model saw a table there.
+They are one when there are figures under each other, or a bold head over plain rows.
 They are none when their columns read as prose, as list markers, or as labels ("Date:") beside their values, nor where
 what stands side by side keeps off each other's baselines.
 """
@@ -14,15 +14,13 @@ from statistics import median
 from warmwire.layout.blocks.entries import FEWEST, FEWEST_INDEXED, is_section
 from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.blocks.markers import markers_of, opens_item
-from warmwire.layout.page import Box, Line
-from warmwire.layout.rows import are_details, bounds, is_label, is_prose, is_value, join_runs, reads_on
+from warmwire.layout.page import Line
+from warmwire.layout.rows import are_details, is_label, is_prose, is_value, join_runs, reads_on
 from warmwire.layout.tables.laid import Laid, Row
 from warmwire.layout.tables.strips import columns_of
 
 VALUED = 0.6
 """So many of a column's cells are figures for it to speak for a table."""
-BACKED = 0.6
-"""So much of the smaller of two boxes they share where a layout model saw the table."""
 BOLD, PLAIN = 0.6, 0.2
 """So much of a head is bold at least, and so much of what is below it at most."""
 LABELLED = 0.8
@@ -36,8 +34,8 @@ BASELINE = 0.15
 four: in 40 tables, scanned ones too, by 0.11 at most, and by 0.18 or more where two texts stand side by side."""
 
 
-def is_table(group: Sequence[Row], table: Laid, seen: Sequence[Box]) -> bool:
-    """Whether rows laid out as a table are one; `seen` is where a layout model saw tables."""
+def is_table(group: Sequence[Row], table: Laid) -> bool:
+    """Whether rows laid out as a table are one."""
     edges, count = table.edges, len(table.edges) + 1
     cells = table.columns()
     columns: list[list[Line]] = [[] for _ in range(count)]
@@ -72,14 +70,12 @@ def is_table(group: Sequence[Row], table: Laid, seen: Sequence[Box]) -> bool:
     if not table.head and not any(is_value(line.text) for line in table.body[0]):
         cells = [column[1:] for column in cells]  # what heads the others says nothing of them
     valued = sum(_mostly(column, lambda line: is_value(line.text), VALUED) for column in cells)
-    box = bounds(row.box for row in group)
-    backed = any(box.intersection(other) >= BACKED * min(box.area, other.area) for other in seen)
-    if wide < 3 and not (backed or (count > 2 and valued > 1)):
+    if wide < 3 and not (count > 2 and valued > 1):
         return False
     head, below = table.head or table.body[:1], table.body[not table.head :]
     headed = _bold_share(head) >= BOLD and _bold_share(below) <= PLAIN
     full = len(table.body) >= LONG and sum(map(len, table.columns())) >= FULL * count * len(table.body)
-    return backed or valued > 0 or (count > 2 and (headed or full))
+    return valued > 0 or (count > 2 and (headed or full))
 
 
 def _is_filled(table: Laid, cells: Sequence[Sequence[Line]]) -> bool:

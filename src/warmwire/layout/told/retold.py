@@ -19,7 +19,7 @@ from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.looks import dress
 from warmwire.layout.order.furniture import furniture
 from warmwire.layout.order.turned import level_lines
-from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.rows import body_size, bounds
 from warmwire.layout.structure import structure
 from warmwire.layout.told.elements import BLOCKS, Role, Told, ToldPage, letters_in
@@ -37,27 +37,27 @@ def retold(
     width: float,
     height: float,
     *,
-    regions: Sequence[Region] = (),
+    figures: Sequence[Box] = (),
     rules: Sequence[Box] = (),
     skipped: list[str] | None = None,
 ) -> list[Element]:
     """The elements of a page whose tree is sound. Arguments are those of `structure`."""
-    teller = _Reteller(page, width * height, regions)
+    teller = _Reteller(page, width * height, figures)
     level, _ = level_lines(page.untold)
     own = [] if letters_in(page.artifacts) else page.root.all_lines()
-    edges = furniture([*own, *level], height, teller.size, regions, rules, teller.tables())
+    edges = furniture([*own, *level], height, teller.size, rules, teller.tables())
     running = {id(line) for line in (*edges.head, *edges.foot)}
     running &= {*map(id, level), *teller.take_out(running)}
     parts = teller.parts()
     told = {id(part) for part in parts if isinstance(part, Element)}
-    body = blocks(parts, height, teller.size, regions, rules, teller.vocabulary)
+    body = blocks(parts, height, teller.size, rules, teller.vocabulary)
     named = [part.kind for part in parts if isinstance(part, Element) and part.kind in (Kind.HEADING, Kind.TITLE)]
     for element in body if named else ():  # the tree knows headings; a title it may have taken for a paragraph
         looks_so = element.kind is Kind.HEADING or (element.kind is Kind.TITLE and Kind.TITLE in named)
         if looks_so and id(element) not in told:
             element.kind, element.level = Kind.TEXT, 1
     left = [line for line in page.untold if id(line) not in running]
-    rest = structure(left, width, height, regions=[], rules=rules, skipped=skipped) if left else []
+    rest = structure(left, width, height, rules=rules, skipped=skipped) if left else []
     for element in (*rest, *teller.untold_pictures()):
         _insert(body, element)
     middle = height / 2
@@ -94,14 +94,14 @@ def _insert(body: list[Element], element: Element) -> None:
 class _Reteller:
     """Walks one page's tree and gives the parts of the page in its order."""
 
-    def __init__(self, page: ToldPage, area: float, regions: Sequence[Region]) -> None:
+    def __init__(self, page: ToldPage, area: float, figures: Sequence[Box]) -> None:
         lines = page.root.all_lines()
         for part in page.root.walk():
             if part.role in _HOLDING and part.lines:
                 part.kids, part.lines = [Told(Role.WORDS, part.lines), *part.kids], []
         self._page = page
         self._area = area
-        self._figures = {region.box for region in regions if region.kind is RegionKind.FIGURE}
+        self._figures = set(figures)
         self.size = body_size(lines)
         self.vocabulary = Vocabulary.of(line.text for line in lines)
         heads = [part for part in page.root.walk() if part.role is Role.HEADING and part.lines]

@@ -21,7 +21,7 @@ import numpy as np
 from warmwire.layout.doctags.writer import write_elements
 from warmwire.layout.looks import looks_of
 from warmwire.layout.mirror import is_leftward, mirror_of, mirrored, unchanged
-from warmwire.layout.page import Box, Element, Kind, Line, Region, RegionKind
+from warmwire.layout.page import Box, Element, Kind, Line
 from warmwire.layout.runs import report_runs
 from warmwire.layout.structure import structure
 from warmwire.media.images import Image
@@ -213,7 +213,7 @@ def elements_of(sight: Sight, skipped: list[str] | None = None) -> Iterator[list
         [mirrored(line, mirror) for line in sight.lines] if leftward else sight.lines,
         frame.width,
         frame.height,
-        regions=[Region(RegionKind.FIGURE, mirror(box)) for box in sight.figures],
+        figures=[mirror(box) for box in sight.figures],
         rules=[mirror(rule) for rule in sight.rules],
         skipped=skipped,
     )

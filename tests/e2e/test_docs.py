@@ -2,7 +2,7 @@
 
 A code block below `<!-- run -->` is run: all of a page one after another, in one folder that holds small files under
 the names that the page uses. `<!-- run in the background -->` is for a program that goes on for ever; it must still be
-running when the page ends. Only `/tmp/ww` is replaced, by a folder of the test's own.
+running when the page ends. Only `/tmp/warm` is replaced, by a folder of the test's own.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def script(page: str, desk: Path) -> str:
     """The blocks of a page as one script; it says which of them failed."""
     lines = ["set -eu -o pipefail", "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT", "still=''"]
     for number, block in enumerate(blocks(page), 1):
-        code = block.code.replace("/tmp/ww", str(desk / "ww"))
+        code = block.code.replace("/tmp/warm", str(desk / "ww"))
         lines.append(f"echo '== block {number}'")
         if block.language == "python":
             file = desk / f"block{number}.py"

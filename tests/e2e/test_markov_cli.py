@@ -269,7 +269,7 @@ def test_the_bot_of_the_manual(path: str) -> None:
     assert len(program.strip().splitlines()) <= 10
     host = TestHosts().ipc(path)
     try:
-        script = program.replace("/tmp/ww/book.sock", path)
+        script = program.replace("/tmp/warm/book.sock", path)
         said = subprocess.run(
             [sys.executable, "-c", script], input=b"what about b\n\n", capture_output=True, timeout=60
         )

@@ -20,7 +20,7 @@ EXAMPLES: Final = {
         "warmwire serve pages --workers 2          # the page reader",
         "warmwire serve gemma-3-4b-it-Q4_K_M.gguf  # a GGUF model on llama.cpp",
         "warmwire serve 'openai:http://gpu-box:8000/v1#qwen3'",
-        "warmwire serve echo --socket /tmp/ww/echo.sock",
+        "warmwire serve echo --socket /tmp/warm/echo.sock",
     ),
     "ask": (
         'warmwire ask "What is a socket?"',
@@ -43,9 +43,9 @@ EXAMPLES: Final = {
     ),
     "status": (
         "warmwire status",
-        "warmwire status --json --socket /tmp/ww/pages.sock",
+        "warmwire status --json --socket /tmp/warm/pages.sock",
     ),
-    "watch": ("warmwire watch --socket /tmp/ww/pages.sock",),
+    "watch": ("warmwire watch --socket /tmp/warm/pages.sock",),
     "bridge": (
         "warmwire bridge                           # http://127.0.0.1:8080/v1",
         "warmwire bridge --listen 0.0.0.0:8080 --api-key-env BRIDGE_KEY",
@@ -55,7 +55,7 @@ EXAMPLES: Final = {
     "load": ("warmwire load gemma                       # as models.toml calls it",),
     "stop": (
         "warmwire stop gemma",
-        "warmwire stop /tmp/ww/echo.sock",
+        "warmwire stop /tmp/warm/echo.sock",
     ),
     "train": (
         "warmwire train book.gril 8 book.txt",
@@ -68,7 +68,7 @@ EXAMPLES: Final = {
     "inspect": ("warmwire inspect book.gril -v",),
     "yaml": ("warmwire yaml book.gril book.yaml",),
     "merge": ("warmwire merge both.gril a.gril b.gril --weights 2,1",),
-    "ipc": ("warmwire ipc book.gril /tmp/ww/book.sock",),
+    "ipc": ("warmwire ipc book.gril /tmp/warm/book.sock",),
     "models": (
         "warmwire models",
         "warmwire models ~/models --json",

@@ -17,8 +17,9 @@ loaded when they are first used, so importing the package costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from warmwire.system.lazy import lazy
 
 __version__ = "0.1.0"
 
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
         text_block,
     )
 
-_HOME = {
+_HOMES = {
     "client.generation.aio": ("AsyncClient",),
     "client.engine": ("Engine", "Local", "Recognition", "dial"),
     "client.generation.sync": ("Client",),
@@ -88,7 +89,6 @@ _HOME = {
         "text_block",
     ),
 }
-_MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "FRAME_BLOB",
@@ -134,14 +134,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    module = _MODULES.get(name)
-    if module is None:
-        raise AttributeError(f"module 'warmwire' has no attribute {name!r}")
-    value = getattr(import_module(f"warmwire.{module}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy(__name__, globals(), _HOMES)

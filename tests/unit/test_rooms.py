@@ -148,6 +148,6 @@ def test_a_file_with_text_of_its_own_is_read_without_models_hosts_and_document_l
 def test_every_public_name_exists_and_is_found_without_help() -> None:
     for name in warmwire.__all__:
         assert getattr(warmwire, name) is not None, name
-    assert sorted(warmwire.__all__) == sorted(n for n in warmwire._MODULES)
+    assert set(warmwire.__all__) <= set(dir(warmwire))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = warmwire.nonsense

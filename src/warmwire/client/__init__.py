@@ -6,8 +6,9 @@ neither asyncio nor a socket.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from warmwire.system.lazy import lazy
 
 if TYPE_CHECKING:
     from warmwire.client.engine import Engine, Local, Recognition, RemoteEngine, dial
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from warmwire.wire.generation.response import Answer
     from warmwire.wire.tasks import EmbedResponse, Ranked, RerankResponse
 
-_HOME = {
+_HOMES = {
     "client.generation.aio": (
         "AsyncClient",
         "AsyncStream",
@@ -135,7 +136,6 @@ _HOME = {
         "RerankResponse",
     ),
 }
-_MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "MAX_ATTACHMENTS",
@@ -197,14 +197,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    module = _MODULES.get(name)
-    if module is None:
-        raise AttributeError(f"module 'warmwire.client' has no attribute {name!r}")
-    value = getattr(import_module(f"warmwire.{module}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy(__name__, globals(), _HOMES)

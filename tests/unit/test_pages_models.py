@@ -63,6 +63,8 @@ def test_the_detector_sees_a_page_at_the_scale_of_its_letters() -> None:
         cv2.putText(page, "letters in rows", (300, y), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (0, 0, 0), 2, cv2.LINE_AA)
     height = LETTERS * 1600 / side_for(page)
     assert 10 < height < 20  # of a small letter and a capital here
+    framed = cv2.rectangle(page.copy(), (20, 20), (980, 1580), (0, 0, 0), 2)
+    assert side_for(framed) == side_for(page)
     assert side_for(np.full((1600, 1000, 3), 255, np.uint8)) == USUAL_SIDE
 
 

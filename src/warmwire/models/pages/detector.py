@@ -57,9 +57,10 @@ def side_for(image: Pixels) -> int:
 
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     ink = cv2.adaptiveThreshold(grey, 1, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 31, 15)
-    outlines, _ = cv2.findContours(ink, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    pieces = np.array([cv2.boundingRect(outline) for outline in outlines], np.int32).reshape(-1, 4)
-    width, height = pieces[:, 2], pieces[:, 3]
+    outlines, nesting = cv2.findContours(ink, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    holes = nesting[0, :, 3] >= 0 if outlines else ()  # inside a frame are letters as well
+    pieces = [cv2.boundingRect(outline) for outline, hole in zip(outlines, holes, strict=True) if not hole]
+    width, height = np.array(pieces, np.int32).reshape(-1, 4)[:, 2:].T
     letters = (height >= 5) & (width < 3 * height) & (width > 0.15 * height)
     if letters.sum() < FEW:
         return USUAL_SIDE

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import median
 
@@ -28,27 +27,16 @@ from warmwire.layout.rows import (
     size_of,
 )
 from warmwire.layout.splits import split_at
+from warmwire.layout.tables.chains import MAX_EMPTY, MIN_WHITE, MIN_WIDTH, Chain, chains_of, is_wide, joined_rules
 from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.heads import head_slots, pitch_of
 from warmwire.layout.tables.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables.wraps import table_rows
 
-MIN_WIDTH = 8.0
-"""A rule shorter than that, in units of the body, underlines a word."""
-MIN_WHITE = 0.35
-"""Narrowest white between two columns where four rows or more agree on it; else it is MIN_GAP."""
 MIN_GAP = 0.7
 """Narrowest white between two cells of one row."""
-MAX_BREAK = 2.0
-"""A rule drawn in pieces goes on over gaps up to that; two tables side by side stand further apart."""
 LABELLED = 0.6
 """Share of its rows that begin with words, in a table with labels."""
-SEAM = 0.7
-"""Pieces of one rule stand nearer to each other, in units of the body; tables side by side do not."""
-MAX_EMPTY = 3.0
-"""Rules with nothing between them belong to one table up to that distance, as the two of a double rule do."""
-MAX_ALONE = 2.5
-"""Most height of a row between two rules with one line in it, which names the rows that follow."""
 LINES = 1.8
 """Lines of one cell follow each other within that step, in units of their size."""
 MAX_HEAD = 6
@@ -59,32 +47,16 @@ MAX_RULES = 300
 """More long level rules than that are a ruled sheet or a drawing."""
 
 
-@dataclass(slots=True)
-class _Chain:
-    """Rules of one extent from top to bottom, and the rows of lines between each and the next."""
-
-    rules: list[Box]
-    bands: list[list[list[Line]]]
-
-    @property
-    def rows(self) -> list[list[Line]]:
-        return [row for band in self.bands for row in band]
-
-    @property
-    def lines(self) -> list[Line]:
-        return [line for band in self.bands for row in band for line in row]
-
-
 def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[Found]:
     """Tables between level `rules`; `size` is the page's body size."""
     levels = [rule for rule in rules if rule.width > rule.height]
-    joined = _joined(levels, size)
+    joined = joined_rules(levels, size)
     long = [rule for rule in joined if rule.width > MIN_WIDTH * size]
     if len(long) < 2 or len(long) > MAX_RULES:
         return []
     found: list[Found] = []
     free = list(lines)
-    chains = _chains(long, free, size)
+    chains = chains_of(long, free, size)
     for chain in chains:
         inside = {id(line) for line in chain.lines}
         if not inside <= {id(line) for line in free} or _reaches_out(chain, chains, free, size):
@@ -98,7 +70,7 @@ def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> l
     return found
 
 
-def _reaches_out(chain: _Chain, chains: Sequence[_Chain], lines: Sequence[Line], size: float) -> bool:
+def _reaches_out(chain: Chain, chains: Sequence[Chain], lines: Sequence[Line], size: float) -> bool:
     """Whether rows begin left of their rules, as where a sum is drawn under figures only: the table is a wider one.
 
     What is within rules of its own is another table, beside this one, if this one has labels.
@@ -114,7 +86,7 @@ def _reaches_out(chain: _Chain, chains: Sequence[_Chain], lines: Sequence[Line],
     return beside > 0.4 * len(rows)
 
 
-def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[list[Line]]]:
+def _below(chain: Chain, lines: Sequence[Line], size: float) -> list[list[list[Line]]]:
     """What follows the last rule, where the rules bound a head only and its figures stand below: one band, or none."""
     if any(sum(is_value(line.text) for line in row) > 1 for row in chain.rows):
         return []
@@ -131,7 +103,7 @@ def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[list[
             break
         rows.append(row)
         foot = max(line.box.bottom for line in row)
-        if _is_wide(row, size):
+        if is_wide(row, size):
             wide = len(rows)
         elif len(rows) > wide + 2:
             break
@@ -140,103 +112,12 @@ def _below(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[list[
     return [rows[:wide]]
 
 
-def _is_within(line: Line, chain: _Chain, size: float) -> bool:
+def _is_within(line: Line, chain: Chain, size: float) -> bool:
     first, last = chain.rules[0], chain.rules[-1]
     return first.left - size < line.box.centre[0] < first.right and first.top < line.box.centre[1] < last.bottom
 
 
-def _joined(levels: Sequence[Box], size: float) -> list[Box]:
-    """Rules with those in one line that touch or nearly do made one: a table's rule is often drawn cell by cell.
-
-    Where rules of two pieces are broken at one place, and none goes over it, two tables stand side by side.
-    """
-    rows: list[list[Box]] = []
-    for rule in sorted(levels, key=lambda rule: (round(rule.centre[1] / (0.2 * size)), rule.left)):
-        last = rows[-1][-1] if rows else None
-        if last is None or abs(last.centre[1] - rule.centre[1]) >= 0.3 * size:
-            rows.append([rule])
-        elif rule.left - last.right < SEAM * size:
-            rows[-1][-1] = last.union(rule)
-        else:
-            rows[-1].append(rule)
-    seams = [
-        (left.right, right.left)
-        for left, right in (row for row in rows if len(row) == 2)
-        if min(left.width, right.width) > MIN_WIDTH * size
-    ]
-    whole = [rule for row in rows for rule in row]
-    joined: list[Box] = []
-    for row in rows:
-        joined.append(row[0])
-        for left, right in pairwise(row):
-            alike = sum(abs(left.right - a) < 0.5 * size and abs(right.left - b) < 0.5 * size for a, b in seams)
-            crossed = any(rule.left < left.right and rule.right > right.left for rule in whole)
-            if right.left - left.right < MAX_BREAK * size and not (len(row) == 2 and alike > 1 and not crossed):
-                joined[-1] = joined[-1].union(right)
-            else:
-                joined.append(right)
-    return joined
-
-
-def _chains(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[_Chain]:
-    """Rules of one extent with rows of cells between them."""
-    extents: list[list[Box]] = []
-    for rule in sorted(rules, key=lambda rule: (rule.left, rule.top)):
-        alike = next((e for e in reversed(extents[-40:]) if _same_extent(e[0], rule, size)), None)
-        if alike is None:
-            extents.append([rule])
-        else:
-            alike.append(rule)
-    chains = []
-    for extent in (extent for extent in extents if len(extent) > 1):
-        extent.sort(key=lambda rule: rule.centre[1])
-        chain = _Chain(extent[:1], [])
-        left, right = extent[0].left - size, extent[0].right + size
-        inside = sorted(
-            (line for line in lines if left < line.box.centre[0] < right), key=lambda line: line.box.centre[1]
-        )
-        for above, below in pairwise(extent):
-            band = rows_of(line for line in inside if above.centre[1] < line.box.centre[1] < below.centre[1])
-            empty = below.centre[1] - above.centre[1] > MAX_EMPTY * size
-            if not _is_tabular(band, below.centre[1] - above.centre[1], size) if band else empty:
-                chains.append(chain)
-                chain = _Chain([below], [])
-            else:
-                chain.rules.append(below)
-                chain.bands.append(band)
-        chains.append(chain)
-    return [chain for chain in chains if len(chain.rules) > 1 and any(chain.bands)]
-
-
-def _same_extent(one: Box, other: Box, size: float) -> bool:
-    return abs(one.left - other.left) < size and abs(one.right - other.right) < size
-
-
-def _is_tabular(rows: Sequence[Sequence[Line]], height: float, size: float) -> bool:
-    """Whether what stands between two rules may be rows of a table: no sentences that run on, no long lines alone, and
-    no heading between two tables."""
-    if len(rows) == 1 and not _is_wide(rows[0], size):
-        return height < MAX_ALONE * size
-    band = [line for row in rows for line in row]
-    small = sum(line.text.lstrip()[:1].islower() and line.text.count(" ") > 2 for line in band)
-    if len(band) > 6 and small >= 0.35 * len(band):
-        return False
-    wide = [row for row in rows if _is_wide(row, size)]
-    labels = [row for row in rows if not _is_wide(row, size) and any(_stands_beside(row, other) for other in wide)]
-    return len(wide) >= 0.3 * (len(rows) - len(labels))
-
-
-def _stands_beside(row: Sequence[Line], other: Sequence[Line]) -> bool:
-    """Whether a line is as high on the page as part of a row: one line of a label whose figures are in its middle."""
-    one, two = row[0].box, other[-1].box
-    return min(one.bottom, two.bottom) - max(one.top, two.top) > 0.2 * min(one.height, two.height)
-
-
-def _is_wide(row: Sequence[Line], size: float) -> bool:
-    return any(right.box.left - left.box.right > MIN_WHITE * size for left, right in pairwise(row))
-
-
-def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: float) -> Found | None:
+def _table(chain: Chain, rules: Sequence[Box], lines: Sequence[Line], size: float) -> Found | None:
     top = _head_above(chain, lines, size)
     if top:
         chain.bands.insert(0, top)
@@ -244,7 +125,7 @@ def _table(chain: _Chain, rules: Sequence[Box], lines: Sequence[Line], size: flo
     count = _head_bands(bands, size)
     head = [row for band in bands[:count] for row in band]
     body = [row for band in bands[count:] for row in band]
-    wide = [row for row in body if _is_wide(row, size)]
+    wide = [row for row in body if is_wide(row, size)]
     strips = _strips(wide or [row for row in head if len(row) > 1], head, size)
     if not strips or len(wide) + bool(head) < 2 or not _says_so(chain, head, wide, body, strips):
         return None
@@ -272,9 +153,9 @@ def _head_bands(bands: Sequence[Sequence[Sequence[Line]]], size: float) -> int:
     count = 1
     while count < len(bands) - 1 and sum(map(len, bands[: count + 1])) <= MAX_HEAD:
         rows = bands[count]
-        rest = [row for band in bands[count + 1 :] for row in band if _is_wide(row, size)]
+        rest = [row for band in bands[count + 1 :] for row in band if is_wide(row, size)]
         counted = sum(map(_has_figures, rest))
-        if any(_has_figures(row) or not _is_wide(row, size) for row in rows) or counted < FIGURED * len(rest):
+        if any(_has_figures(row) or not is_wide(row, size) for row in rows) or counted < FIGURED * len(rest):
             break
         count += 1
     return count
@@ -285,7 +166,7 @@ def _has_figures(row: Sequence[Line]) -> bool:
     return any(is_value(line.text) and not is_period(line.text) for line in row[1:])
 
 
-def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[Line]]:
+def _head_above(chain: Chain, lines: Sequence[Line], size: float) -> list[list[Line]]:
     """The row of several cells right above the first rule, and bold lines over it: a head that no rule stands over."""
     rule = chain.rules[0]
     near = [
@@ -296,7 +177,7 @@ def _head_above(chain: _Chain, lines: Sequence[Line], size: float) -> list[list[
         and line.box.right < rule.right + size
     ]
     rows = rows_of(near)
-    if not rows or not _is_wide(rows[-1], size) or rule.top - rows[-1][0].box.bottom > size:
+    if not rows or not is_wide(rows[-1], size) or rule.top - rows[-1][0].box.bottom > size:
         return []
     texts = [line.text for line in rows[-1]]
     if all(map(is_value, texts)) and not all(map(is_period, texts)):
@@ -334,7 +215,7 @@ def _strips(rows: Sequence[Sequence[Line]], head: Sequence[Sequence[Line]], size
 
 
 def _says_so(
-    chain: _Chain,
+    chain: Chain,
     head: Sequence[Sequence[Line]],
     wide: Sequence[Sequence[Line]],
     body: Sequence[Sequence[Line]],

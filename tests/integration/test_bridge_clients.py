@@ -224,7 +224,7 @@ def test_a_host_that_loads_is_not_said_to_be_missing(bridge: BridgeThread, place
 
 
 def test_a_host_that_tells_nothing(bridge: BridgeThread, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warmwire.bridge.app._STATE_WAIT", 0.2)
+    monkeypatch.setattr("warmwire.bridge.fleet.look._STATE_WAIT", 0.2)
     admin = place.replace("s.sock", "s.admin.sock")
     with line_server(admin):
         response = bridge.get("/ready")

@@ -99,7 +99,7 @@ def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
     ("source", "options", "words"),
     [
         ("nowhere.pdf", {}, "nowhere.pdf: no such file"),
-        (b"words", {}, "not a PDF"),
+        (b"words", {}, "plain text, which needs no reading"),
         (DATA / "encrypted.pdf", {}, "encrypted"),
         (DIGITAL, {"pages": "7"}, "has no page 7; it has 1"),
     ],

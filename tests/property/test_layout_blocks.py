@@ -41,7 +41,7 @@ def letters(items: list[str]) -> Counter[str]:
 def test_every_letter_is_in_one_block(lines: list[Line], size: float) -> None:
     parts = paragraphs(lines, size)
     assert letters([line.text for part in parts for line in part.lines]) == letters([line.text for line in lines])
-    found: list[Element] = blocks(parts, 900, size, (), (), Vocabulary.of(line.text for line in lines))
+    found: list[Element] = blocks(parts, 900, size, (), Vocabulary.of(line.text for line in lines))
     assert letters([f"{e.marker} {e.text}" for e in found]) == letters([line.text for line in lines])
 
 
@@ -61,7 +61,7 @@ def test_a_marker_and_the_rest_are_the_text(text: str) -> None:
 def test_a_long_row_of_signs_takes_no_time(text: str) -> None:
     start = time.process_time()
     parts = paragraphs([Line(Box(0, 0, 400, 12), text, 1.0, 10.0)] * 2, 10.0)
-    blocks(parts, 900, 10.0, (), (), Vocabulary.of([text]))
+    blocks(parts, 900, 10.0, (), Vocabulary.of([text]))
     assert time.process_time() - start < 2
 
 
@@ -85,7 +85,7 @@ def test_long_columns_take_time_in_proportion(text: Callable[[int], str]) -> Non
         lines = _column(text, count)
         start = time.process_time()
         parts = paragraphs(lines, 10.0)
-        blocks(parts, 900, 10.0, (), (), Vocabulary.of(line.text for line in lines))
+        blocks(parts, 900, 10.0, (), Vocabulary.of(line.text for line in lines))
         find_markers(lines, 10.0)
         times.append(time.process_time() - start)
     assert times[1] < 20 * times[0] + 0.2

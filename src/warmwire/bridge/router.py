@@ -83,7 +83,10 @@ class OneHost:
         except DialError:
             found = []
         if not found:  # a host that tells nothing of itself, or none
-            await _connect(self._addr)
+            try:
+                await _connect(self._addr)
+            except DialError as error:
+                raise await explained(self._addr, error) from None
             found = [{}]
         return [Listed(str(model.get("backend", ANY_MODEL)), model, {}) for model in found]
 

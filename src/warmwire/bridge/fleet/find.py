@@ -59,7 +59,13 @@ class Finder:
 
     def remembered(self) -> list[Found]:
         """Those that were ready when they were last looked at and have the same socket still. Asks nobody."""
-        return [host for path, (identity, host) in self._known.items() if identity == _identity(path)]
+        known = [host for path, (identity, host) in self._known.items() if identity == _identity(path)]
+        return sorted(known, key=self._place)  # in the order in which `hosts` has them
+
+    def _place(self, host: Found) -> tuple[int, str]:
+        if self._paths:
+            return self._paths.index(host.path), host.path
+        return int(host.path != str(default_directory() / Surface.GENERATION)), host.path
 
     async def _look(self, path: str) -> Found | None:
         identity = _identity(path)

@@ -266,7 +266,7 @@ def _promote(pages: Sequence[ReadPage], body: float) -> None:
             longest[element.size] = max(longest[element.size], len(element.text))
     for page in pages:
         titled = False  # whether only short lines, such as names, stand between it and the title
-        for element, after in zip(page.elements, [*page.elements[1:], None], strict=True):
+        for element, after in zip(page.elements, [*page.elements[1:], None], strict=False):  # a page may be empty
             under, titled = titled, element.kind is Kind.TITLE or (titled and len(element.text) <= SHORT)
             if element.kind is not Kind.TEXT or not _may_head(element) or not (element.size > body or element.bold):
                 continue

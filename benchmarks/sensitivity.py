@@ -1,6 +1,6 @@
 """How much hangs on each number of the layout: every constant moved by a tenth up and down, all sets scored again.
 
-    python benchmarks/sensitivity.py --cache DIR [--corpus DIR] [--sets scans,hard] [--only NAME] [--output FILE]
+    python benchmarks/sensitivity.py --cache DIR [--sets scans,hard] [--only NAME] [--sample N] [--output FILE]
 
 A rule whose figure hangs on one value of a constant is fitted to the documents it was set on. Constants are the named
 decimal numbers at the top of the modules under `warmwire.layout` and of those in `documents` that look at a whole
@@ -17,6 +17,7 @@ import importlib.util
 import json
 import multiprocessing
 import pkgutil
+import random
 import sys
 import threading
 from collections.abc import Iterator
@@ -44,8 +45,10 @@ from warmwire.models.pages.reader import Sight
 
 STEPS: Final = (0.9, 1.1)
 ROOMS: Final = ("warmwire.layout",)
-MODULES: Final = ("across", "levels")
-"""Modules of the documents room that decide about structure."""
+MODULES: Final = ("across", "levels", "running")
+"""Modules of `documents.reading` that decide about structure."""
+SEED: Final = 1
+"""Of the choice of a sample."""
 LIMIT: Final = 0.005
 """Most that a tenth of one constant may cost a set."""
 
@@ -73,7 +76,7 @@ class Constant:
 
 def constants() -> list[Constant]:
     """Every decimal constant of the layout, each once: where it is defined, and where it is imported to."""
-    names = [f"warmwire.documents.{name}" for name in MODULES]
+    names = [f"warmwire.documents.reading.{name}" for name in MODULES]
     for room in ROOMS:
         names += [info.name for info in pkgutil.walk_packages(importlib.import_module(room).__path__, f"{room}.")]
     modules = [importlib.import_module(name) for name in names if importlib.util.find_spec(name) is not None]
@@ -243,8 +246,8 @@ def _move(constant: Constant) -> tuple[Constant, dict[str, float], list[dict[str
     return constant, _BENCH.totals(), [_BENCH.moved(constant, factor) for factor in STEPS]
 
 
-def page_of(rows: list[tuple[Constant, dict[str, float], list[dict[str, float]]]]) -> str:
-    """The outcome as Markdown: the constants that cost any set most, first."""
+def page_of(rows: list[tuple[Constant, dict[str, float], list[dict[str, float]]]], every: int) -> str:
+    """The outcome as Markdown: the constants that cost any set most, first; `every` is how many there are."""
     table = []
     for constant, base, moved in rows:
         changes = [(after[name] - base[name], name) for after in moved for name in base]
@@ -253,12 +256,14 @@ def page_of(rows: list[tuple[Constant, dict[str, float], list[dict[str, float]]]
     table.sort(key=lambda row: row[0])
     worst = table[:10]
     over = sum(loss < -LIMIT for loss, *_ in table)
+    chosen = f"Each of the {every}" if len(table) == every else f"{len(table)} of the {every}, taken by chance,"
+    sets = ", ".join(rows[0][1]) if rows else "nothing"
     return "\n".join(
         [
             "",
             "## Sensitivity",
             "",
-            f"Each of the {len(table)} decimal constants of the layout moved by a tenth up and down, all sets scored",
+            f"{chosen} decimal constants of the layout moved by a tenth up and down, and {sets} scored",
             f"again (`benchmarks/sensitivity.py`); {over} cost a set more than {LIMIT}. The ten that cost most:",
             "",
             "| constant | value | costs at most | set | gains at most |",
@@ -269,17 +274,19 @@ def page_of(rows: list[tuple[Constant, dict[str, float], list[dict[str, float]]]
     )
 
 
-def measure(parts: list[Set], corpus: Path, cache: Path, only: str = "", jobs: int = 2) -> str:
-    """Move every constant whose name has `only` in it, in `jobs` processes; the outcome as Markdown."""
+def measure(parts: list[Set], corpus: Path, cache: Path, only: str = "", jobs: int = 2, sample: int = 0) -> str:
+    """Move every constant whose name has `only` in it, or `sample` of them by chance; the outcome as Markdown."""
     rows = []
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, _start, (corpus, cache, parts)) as pool:
-        wanted = [constant for constant in constants() if only in constant.name]
-        for constant, base, moved in pool.imap_unordered(_move, wanted):
+        wanted = chosen = [constant for constant in constants() if only in constant.name]
+        if 0 < sample < len(wanted):
+            chosen = random.Random(SEED).sample(wanted, sample)
+        for constant, base, moved in pool.imap_unordered(_move, chosen):
             rows.append((constant, base, moved))
             loss = min(after[name] - base[name] for after in moved for name in base)
             print(f"{constant.name:50} {constant.value:8g} {loss:+.4f}", file=sys.stderr, flush=True)
-    return page_of(rows)
+    return page_of(rows, len(wanted))
 
 
 def main() -> int:
@@ -288,11 +295,12 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=SHARED)
     parser.add_argument("--sets", default=",".join(part.name for part in SETS))
     parser.add_argument("--only", default="", help="part of a constant's name")
+    parser.add_argument("--sample", type=int, default=0, help="so many of them, by chance; 0: all")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     parts = [part for part in SETS if part.name in arguments.sets.split(",")]
-    page = measure(parts, arguments.corpus, arguments.cache, arguments.only, arguments.jobs)
+    page = measure(parts, arguments.corpus, arguments.cache, arguments.only, arguments.jobs, arguments.sample)
     if arguments.output:
         arguments.output.write_text(page, "utf-8")
     print(page)

@@ -10,7 +10,7 @@ import pytest
 
 from warmwire.cli.ocr.news import News
 from warmwire.cli.ocr.run import Job
-from warmwire.cli.ocr.style import Style
+from warmwire.cli.ocr.style import ProgressStyle
 from warmwire.cli.ocr.targets import Targets
 from warmwire.documents.input.gather import Input
 from warmwire.documents.output.formats import Format
@@ -20,7 +20,9 @@ from warmwire.documents.reading.record import PageRecord, Route
 DATA = Path(__file__).parents[1] / "data" / "documents"
 
 
-def told(style: Style, capsys: pytest.CaptureFixture[str], tmp_path: Path, *names: str, wordy: bool = False) -> str:
+def told(
+    style: ProgressStyle, capsys: pytest.CaptureFixture[str], tmp_path: Path, *names: str, wordy: bool = False
+) -> str:
     inputs = [Input.of(str(DATA / name)) for name in names]
     reader = Reader(lambda: pytest.fail("no model is needed"))  # type: ignore[arg-type,return-value]
     targets = Targets(inputs, str(tmp_path / "out"), [Format.MD], many=True)
@@ -31,18 +33,18 @@ def told(style: Style, capsys: pytest.CaptureFixture[str], tmp_path: Path, *name
 def test_lines_say_which_page_of_which_file_and_what_was_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    said = told(Style.LINES, capsys, tmp_path, "frames.pdf", "digital.pdf").splitlines()
+    said = told(ProgressStyle.LINES, capsys, tmp_path, "frames.pdf", "digital.pdf").splitlines()
     assert sum("frames.pdf: " in line and "/7: page" in line for line in said) == 7
     assert said[-3].endswith("digital.pdf: 1/1: page 1 by file in " + said[-3].split(" in ")[1])
     assert said[-2] == f"warmwire: wrote {tmp_path / 'out' / 'digital.md'}"
     assert said[-1].startswith("warmwire: 2 of 2 files read: 8 pages in ")
-    assert "its text explains the page" in told(Style.LINES, capsys, tmp_path, "digital.pdf", wordy=True)
+    assert "its text explains the page" in told(ProgressStyle.LINES, capsys, tmp_path, "digital.pdf", wordy=True)
 
 
 def test_json_lines_are_for_programs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     events = [
         json.loads(line)
-        for line in told(Style.JSON, capsys, tmp_path, "frames.pdf", "nowhere.pdf", "digital.pdf").splitlines()
+        for line in told(ProgressStyle.JSON, capsys, tmp_path, "frames.pdf", "nowhere.pdf", "digital.pdf").splitlines()
     ]
     kinds = [event["event"] for event in events]
     assert (kinds.count("page"), kinds.count("wrote"), kinds.count("message")) == (8, 2, 1)
@@ -60,8 +62,8 @@ def test_json_lines_are_for_programs(capsys: pytest.CaptureFixture[str], tmp_pat
 
 
 def test_quiet_says_only_what_goes_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert told(Style.NONE, capsys, tmp_path, "frames.pdf", "digital.pdf") == ""
-    assert "no such file" in told(Style.NONE, capsys, tmp_path, "nowhere.pdf")
+    assert told(ProgressStyle.NONE, capsys, tmp_path, "frames.pdf", "digital.pdf") == ""
+    assert "no such file" in told(ProgressStyle.NONE, capsys, tmp_path, "nowhere.pdf")
 
 
 def test_the_time_that_is_left_is_told_by_the_pace_of_late(
@@ -69,7 +71,7 @@ def test_the_time_that_is_left_is_told_by_the_pace_of_late(
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    news = News(Style.LINES)
+    news = News(ProgressStyle.LINES)
     news.begin(1, 401)
     with news.loading("loading models"):
         clock[0] += 1000.0

@@ -11,7 +11,7 @@ import pytest
 
 from warmwire.cli.ocr.news import News
 from warmwire.cli.ocr.run import Job
-from warmwire.cli.ocr.style import Style
+from warmwire.cli.ocr.style import ProgressStyle
 from warmwire.cli.ocr.targets import Targets
 from warmwire.client import Recognition
 from warmwire.documents.input.gather import Input
@@ -49,7 +49,7 @@ def written(tmp_path: Path, name: str) -> str:
     targets = Targets(inputs, str(tmp_path / "out"), [Format.MD])
     report = Report(tmp_path / name)
     reader = Reader(Model, ReadOptions(dpi=50))
-    job = Job(reader, targets, pages="2-4,7,8", news=News(Style.NONE), report=report)
+    job = Job(reader, targets, pages="2-4,7,8", news=News(ProgressStyle.NONE), report=report)
     assert job.read_all(inputs) == [False, False]
     reader.close()
     job.close(complete=True)

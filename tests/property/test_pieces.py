@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warmwire.documents.input.pdf import pieces as pdf_pieces
-from warmwire.documents.input.pdf.chars import Characters, Style
+from warmwire.documents.input.pdf.chars import Characters, CharStyle
 from warmwire.documents.input.pdf.pieces import Piece, Place, pieces_of
 
-STYLES = [Style(True, False, size, 0.0, False, False, False, order) for order, size in enumerate((10.0, 10.0, 6.0))]
+STYLES = [CharStyle(True, False, size, 0.0, False, False, False, order) for order, size in enumerate((10.0, 10.0, 6.0))]
 
 Letter = tuple[str, float, float, int, int]
 letters = st.lists(

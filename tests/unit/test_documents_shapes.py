@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from warmwire.documents.input.pdf.frame import Frame, apply
+from warmwire.documents.input.pdf.frame import PdfFrame, apply
 from warmwire.documents.input.pdf.objects import Drawn, joined_strips
 from warmwire.layout.page import Box
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_a_frames_matrix_is_its_mapping(rotation: int) -> None:
-    frame = Frame(10.0, -20.0, 110.0, 180.0, rotation)
+    frame = PdfFrame(10.0, -20.0, 110.0, 180.0, rotation)
     for x, y in ((10.0, -20.0), (0.0, 0.0), (33.5, 71.25)):
         assert apply(frame.matrix, x, y) == pytest.approx(frame.point(x, y))
 
@@ -19,7 +19,7 @@ def test_a_frames_matrix_is_its_mapping(rotation: int) -> None:
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
 @pytest.mark.parametrize("rotation", [0, 90])
 def test_what_is_drawn_turns_with_the_page(turn: int, rotation: int) -> None:
-    frame = Frame(10.0, 20.0, 110.0, 220.0, rotation)
+    frame = PdfFrame(10.0, 20.0, 110.0, 220.0, rotation)
     drawn = Drawn(rules=[frame.box(20, 30, 60, 32)], order={1: 2}, count=3)
     turned = drawn.turned(turn, frame)
     assert turned.rules == [frame.turned(turn).box(20, 30, 60, 32)]

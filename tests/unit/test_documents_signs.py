@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warmwire.documents.input.pdf.chars import UNKNOWN, Characters, Style
+from warmwire.documents.input.pdf.chars import UNKNOWN, Characters, CharStyle
 from warmwire.documents.input.pdf.ligatures import name_glyphs
 from warmwire.documents.input.pdf.signs import Signs, sign, signs_of
 
@@ -37,7 +37,7 @@ def test_fonts_of_signs_are_known_by_their_names() -> None:
 
 
 def test_a_letter_in_a_ring_is_a_sign() -> None:
-    look = Style(True, False, 10.0, 0.0, False, False, False, 0)
+    look = CharStyle(True, False, 10.0, 0.0, False, False, False, 0)
     boxes = [(0, 0, 5, 10), (8, 0, 18, 10), (11, 2, 15, 7), (20, 0, 25, 10)]
     chars = Characters(
         ["t", UNKNOWN, "c", "2"], np.array(boxes, dtype=np.float64), [look] * 4, [look], np.zeros(4, dtype=np.intp),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from warmwire.models.pages.decode import Reading
+from warmwire.models.pages.decode import LineReading
 
 cv2 = pytest.importorskip("cv2")
 
@@ -16,14 +16,14 @@ from warmwire.models.pages.bleed import without_back  # noqa: E402
 GREY = 190
 
 
-def _glance(crops: Sequence[np.ndarray]) -> list[Reading]:
+def _glance(crops: Sequence[np.ndarray]) -> list[LineReading]:
     """Reads lines that begin with a thick stroke, as those of the page itself do, and no others."""
     readings = []
     for crop in crops:
         ink = (crop.min(axis=2) < (int(crop.min()) + 255) / 2).sum(axis=0)
         columns = np.flatnonzero(ink)
         sure = 0.98 if len(columns) and ink[columns[0]] >= ink[columns[-1]] else 0.5
-        readings.append(Reading("two words here", sure, []))
+        readings.append(LineReading("two words here", sure, []))
     return readings
 
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from warmwire.models.pages.cascade import Part, better, cascade, cut, doubtful, fitted, known_words, words_of
-from warmwire.models.pages.decode import Decoder, Reading
+from warmwire.models.pages.decode import Decoder, LineReading
 
 CROP = np.full((48, 480, 3), 255, np.uint8)
 
 
-def line(text: str, **unsure: float) -> Reading:
+def line(text: str, **unsure: float) -> LineReading:
     """A reading whose letters are sure, but those named."""
     sure = [unsure.get(char, 0.99) for char in text]
-    return Reading(text, sum(sure) / len(sure), [(i + 0.5) / len(text) for i in range(len(text))], sure)
+    return LineReading(text, sum(sure) / len(sure), [(i + 0.5) / len(text) for i in range(len(text))], sure)
 
 
 def test_words_are_parted_by_spaces_and_chinese_letters_are_words() -> None:
@@ -47,7 +47,7 @@ def test_parts_that_meet_are_one() -> None:
 
 def test_a_line_in_doubt_as_a_whole_is_read_again_as_a_whole() -> None:
     assert doubtful(line("xxx yyy", x=0.5, y=0.6)) == [Part(0, 7, 0.0, 1.0)]
-    assert doubtful(Reading("", 0.0, [])) == [Part(0, 0, 0.0, 1.0)]
+    assert doubtful(LineReading("", 0.0, [])) == [Part(0, 0, 0.0, 1.0)]
 
 
 def test_a_space_that_is_a_guess_is_doubted() -> None:
@@ -55,7 +55,7 @@ def test_a_space_that_is_a_guess_is_doubted() -> None:
     reading = line(text)
     sure = list(reading.sure)
     sure[text.index(" ve")] = 0.3
-    (part,) = doubtful(Reading(text, 0.99, reading.places, sure))
+    (part,) = doubtful(LineReading(text, 0.99, reading.places, sure))
     assert text[part.start : part.end] == "fi ve"
 
 
@@ -95,12 +95,12 @@ def test_the_surer_reading_of_a_part_counts() -> None:
     assert found.places == sorted(found.places)
     assert found.confidence > first.confidence
     assert better(first, part, line("cot", o=0.5)) == first
-    assert better(first, part, Reading("", 0.0, [])) == first
+    assert better(first, part, LineReading("", 0.0, [])) == first
 
 
 def test_a_line_in_doubt_as_a_whole_is_the_careful_readers() -> None:
     unknown = line("xyx", x=0.5, y=0.5)
-    nothing = Reading("", 0.0, [])
+    nothing = LineReading("", 0.0, [])
     assert better(unknown, Part(0, 3, 0.0, 1.0), nothing) == nothing
 
 
@@ -108,7 +108,7 @@ def test_the_careful_reader_sees_doubtful_parts_only() -> None:
     text = "one two three four fqve six seven eight nine ten eleven"
     seen: list[int] = []
 
-    def careful(crops: Sequence[np.ndarray]) -> list[Reading]:
+    def careful(crops: Sequence[np.ndarray]) -> list[LineReading]:
         seen.extend(crop.shape[1] for crop in crops)
         return [line("four five six") for _ in crops]
 
@@ -132,7 +132,7 @@ def test_a_page_with_many_corrections_is_read_again_as_a_whole() -> None:
 def test_a_space_that_nearly_was_makes_the_letter_behind_it_unsure() -> None:
     decode = Decoder(["", "a", "b", " "], share=0.1, doubt=0.01)
 
-    def read(space: float) -> Reading:
+    def read(space: float) -> LineReading:
         return decode(np.array([[0, 0.9, 0, 0], [0.9, 0, 0, space], [0, 0, 0.8, 0]], np.float32))
 
     assert (read(0.2).text, read(0.2).sure[1]) == ("a b", pytest.approx(0.2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from warmwire.layout.page import Box, Line
-from warmwire.models.pages.decode import Decoder, Reading
+from warmwire.models.pages.decode import Decoder, LineReading
 
 cv2 = pytest.importorskip("cv2")
 
@@ -239,4 +239,4 @@ def test_spaces_do_not_make_a_line_surer() -> None:
     reading = decode(scores)
     assert (reading.text, reading.confidence) == ("a a ", pytest.approx(0.6))
     assert reading.places == pytest.approx([0.125, 0.375, 0.625, 0.875])
-    assert decode(scores[1:2]) == Reading(" ", 0.0, [0.5], [1.0])
+    assert decode(scores[1:2]) == LineReading(" ", 0.0, [0.5], [1.0])

@@ -60,7 +60,7 @@ def total_size(files: Sequence[Path]) -> int | None:
     return sum(file.stat().st_size for file in files)
 
 
-def open_source(file: Path) -> AbstractContextManager[Reader]:
+def open_text(file: Path) -> AbstractContextManager[Reader]:
     """The bytes of one file, unpacked where its name ends in .gz."""
     if str(file) == STDIN:
         return nullcontext(cast(Reader, sys.stdin.buffer))

@@ -30,7 +30,7 @@ from warmwire.errors import InputError, UsageError
 from warmwire.markov import kernel
 from warmwire.markov.chain import Chain, Piece, assemble, write_model
 from warmwire.markov.merging import merged
-from warmwire.markov.sources import expand, open_source, read_some, total_size
+from warmwire.markov.sources import expand, open_text, read_some, total_size
 from warmwire.markov.storage import HEADER_SIZE, MAX_DEPTH, Header
 from warmwire.system.cpus import cores
 from warmwire.system.files import write_all
@@ -181,7 +181,7 @@ def read_chunks(
             chunk.ranges += [chunk.size, chunk.size]
         elif separate:
             text[chunk.size - margin : chunk.size] = 0
-        with open_source(file) as reader:
+        with open_text(file) as reader:
             while got := read_some(reader, view[chunk.size : chunk.size + _READ], file):
                 chunk.size += got
                 chunk.ranges[-1] = chunk.size

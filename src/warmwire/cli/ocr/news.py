@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import typer
 
-from warmwire.cli.ocr.style import Style
+from warmwire.cli.ocr.style import ProgressStyle
 from warmwire.documents.reading.record import PageRecord, Status
 from warmwire.system.text import printable
 
@@ -33,11 +33,11 @@ _SOON: Final = 5.0
 class News(contextlib.ExitStack):
     """The news of one run; leaving it takes the bar away. `wordy` says of each page why it was read as it was."""
 
-    def __init__(self, style: Style = Style.AUTO, *, wordy: bool = False) -> None:
+    def __init__(self, style: ProgressStyle = ProgressStyle.AUTO, *, wordy: bool = False) -> None:
         super().__init__()
         self._style = style
-        if style is Style.AUTO:
-            self._style = Style.BAR if sys.stderr.isatty() else Style.LINES
+        if style is ProgressStyle.AUTO:
+            self._style = ProgressStyle.BAR if sys.stderr.isatty() else ProgressStyle.LINES
         self._wordy = wordy
         self._bar: _Bar | None = None
         self._loaded = False
@@ -51,7 +51,7 @@ class News(contextlib.ExitStack):
 
     def say(self, message: str, **fields: Any) -> None:
         """One line that is said in every style, mostly of what went wrong."""
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             self._tell("message", text=message, **fields)
         else:
             typer.echo(f"warmwire: {printable(message, _LONGEST)}", err=True)
@@ -59,17 +59,17 @@ class News(contextlib.ExitStack):
     def begin(self, files: int, pages: int | None) -> None:
         """What there is to read; `pages` is None where nobody can know."""
         self._files, self._pages = files, pages
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             self._tell("start", files=files, pages=pages)
 
     @contextmanager
     def loading(self, what: str) -> Iterator[None]:
         """While a model is loaded or a host called, which comes before the first page that needs it."""
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             self._tell("loading", what=what)
-        elif self._style is Style.BAR:
+        elif self._style is ProgressStyle.BAR:
             self._show().describe(what)
-        elif self._style is Style.LINES and not self._loaded:
+        elif self._style is ProgressStyle.LINES and not self._loaded:
             self.say(what)
         self._loaded = True
         yield
@@ -77,7 +77,7 @@ class News(contextlib.ExitStack):
 
     def file(self, name: str, pages: int) -> None:
         """A file's pages are next to be read."""
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             self._tell("file", file=name, pages=pages)
 
     def page(self, name: str, total: int, record: PageRecord) -> None:
@@ -87,29 +87,29 @@ class News(contextlib.ExitStack):
         self._page += 1
         self._done += 1
         self._recent.append(time.monotonic())
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             facts = record.as_dict() if self._wordy else _facts(record)
             self._tell("page", file=name, done=self._done, pages=self._pages, **self._pace(), **facts)
-        elif self._style is Style.BAR:
+        elif self._style is ProgressStyle.BAR:
             self._show().advance(self._title(), self._pages, self._done)
-        elif self._style is Style.LINES:
+        elif self._style is ProgressStyle.LINES:
             line = _page_line(record) + (f": {record.why}" if self._wordy and record.why else "")
             self.say(f"{name}: {self._page}/{total}: {line}{self._left()}")
 
     def wrote(self, name: str, path: Path) -> None:
         """A result is there."""
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             self._tell("wrote", file=name, path=str(path))
-        elif self._style is not Style.NONE:
+        elif self._style is not ProgressStyle.NONE:
             self.say(f"wrote {path}")
 
     def end(self, failed: int) -> None:
         """The run is over; `failed` files did not go well."""
         self.close()
         seconds = round(time.monotonic() - self._began, 3)
-        if self._style is Style.JSON:
+        if self._style is ProgressStyle.JSON:
             self._tell("end", files=self._files, failed=failed, pages=self._done, seconds=seconds)
-        elif self._files > 1 and self._style is not Style.NONE:
+        elif self._files > 1 and self._style is not ProgressStyle.NONE:
             went = f"{self._files - failed} of {self._files} files read" + (f", {failed} failed" if failed else "")
             self.say(f"{went}: {self._done} pages in {_duration(seconds)}")
 

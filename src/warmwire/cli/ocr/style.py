@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Style(StrEnum):
+class ProgressStyle(StrEnum):
     """`auto` is a bar on a terminal and lines elsewhere; `none` leaves only what went wrong."""
 
     AUTO = "auto"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warmwire.cli.console.numbers import finite
-from warmwire.cli.ocr.style import Style
+from warmwire.cli.ocr.style import ProgressStyle
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.models.effort import Quality
@@ -141,8 +141,8 @@ def ocr(
         ),
     ] = None,
     progress: Annotated[
-        Style, typer.Option(help="What is said while it works, on stderr: a bar, lines, JSON lines or nothing.")
-    ] = Style.AUTO,
+        ProgressStyle, typer.Option(help="What is said while it works, on stderr: a bar, lines, JSON lines or nothing.")
+    ] = ProgressStyle.AUTO,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what goes wrong.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say of each page why it was read so.")] = False,
 ) -> int:
@@ -182,7 +182,7 @@ def ocr(
     engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
     options = ReadOptions(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
     account = Report(report) if report is not None and not dry_run else None
-    news = News(Style.NONE if quiet else progress, wordy=verbose)
+    news = News(ProgressStyle.NONE if quiet else progress, wordy=verbose)
 
     def connect() -> Engine:
         with news.loading("calling the host" if socket is not None else "loading models"):

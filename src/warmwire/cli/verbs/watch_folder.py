@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warmwire.cli.console.numbers import finite
-from warmwire.cli.ocr.style import Style
+from warmwire.cli.ocr.style import ProgressStyle
 from warmwire.documents.output.formats import Format
 from warmwire.models.effort import Quality
 
@@ -47,8 +47,8 @@ def watch_folder(
         float | None, typer.Option(callback=finite, min=0.001, help="Seconds a model gets for a page.")
     ] = None,
     progress: Annotated[
-        Style, typer.Option(help="What is said on stderr: a bar, lines, JSON lines or nothing.")
-    ] = Style.LINES,
+        ProgressStyle, typer.Option(help="What is said on stderr: a bar, lines, JSON lines or nothing.")
+    ] = ProgressStyle.LINES,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what goes wrong.")] = False,
 ) -> int:
     """Read documents as they are dropped into a folder, until a signal ends it.
@@ -73,7 +73,7 @@ def watch_folder(
     drop = DropFolder(source, output / ".warmwire-read", done=done, apart=apart)
     journal = Journal(journal_path(output, is_folder=True), f"{__version__} {asked}", brief=True)
     engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
-    news = News(Style.NONE if quiet else progress)
+    news = News(ProgressStyle.NONE if quiet else progress)
 
     def connect() -> Engine:
         with news.loading("calling the host" if socket is not None else "loading models"):

@@ -13,7 +13,7 @@ from warmwire.layout.blocks.entries import find_entries
 from warmwire.layout.blocks.formulas import with_formulas
 from warmwire.layout.blocks.headings import Look, is_heading, level_of, plain_heads, title_of
 from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
-from warmwire.layout.blocks.markers import Marker, Style
+from warmwire.layout.blocks.markers import Marker, MarkerStyle
 from warmwire.layout.blocks.notes import footnotes, is_caption, note_text
 from warmwire.layout.blocks.paragraphs import Paragraph
 from warmwire.layout.looks import dress
@@ -143,8 +143,8 @@ class _Classifier:
             lists.append(_OpenList(left, marker, first))
         lists[-1].marker, lists[-1].line = marker, first
         text = join_lines(part.texts, self.vocabulary)
-        style = marker.style if marker is not None else Style.BULLET
-        kind = {Style.CHECKED: Kind.CHECKED, Style.UNCHECKED: Kind.UNCHECKED}.get(style, Kind.LIST_ITEM)
+        style = marker.style if marker is not None else MarkerStyle.BULLET
+        kind = {MarkerStyle.CHECKED: Kind.CHECKED, MarkerStyle.UNCHECKED: Kind.UNCHECKED}.get(style, Kind.LIST_ITEM)
         element = Element(kind, text, part.box)
         element.level = len(lists)
         if marker is not None:

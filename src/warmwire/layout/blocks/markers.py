@@ -59,7 +59,7 @@ _NEAR = 20
 """Lines above and below among which another star makes a list."""
 
 
-class Style(StrEnum):
+class MarkerStyle(StrEnum):
     BULLET = "bullet"
     CHECKED = "checked"
     UNCHECKED = "unchecked"
@@ -77,7 +77,7 @@ class Marker:
     not set off from the text by a space.
     """
 
-    style: Style
+    style: MarkerStyle
     text: str
     rest: str
     value: int = 0
@@ -93,11 +93,13 @@ def markers_of(text: str) -> list[Marker]:
     """Every way to read the start of `text` as a list marker, the likeliest first."""
     if match := _BOX.match(text):
         checked = _TICKED.search(match[0]) is not None
-        return [Marker(Style.CHECKED if checked else Style.UNCHECKED, match[0].strip(), text[match.end() :])]
+        return [
+            Marker(MarkerStyle.CHECKED if checked else MarkerStyle.UNCHECKED, match[0].strip(), text[match.end() :])
+        ]
     if match := _BULLET.match(text) or _DASH.match(text):
-        return [Marker(Style.BULLET, match[1], text[match.end() :])]
+        return [Marker(MarkerStyle.BULLET, match[1], text[match.end() :])]
     if match := _CIRCLED.match(text):
-        return [Marker(Style.NUMBER, match[1], text[match.end() :], ord(match[1]) - 0x245F, "○")]
+        return [Marker(MarkerStyle.NUMBER, match[1], text[match.end() :], ord(match[1]) - 0x245F, "○")]
     match = _COUNT.match(text) or _BRACKETED.match(text)
     if match is None:
         return []
@@ -121,14 +123,14 @@ def opens_caption(text: str) -> bool:
     return match is not None and (re.search(r"[.:–—|]\s*$", match[0]) is not None or match.end() >= len(text.rstrip()))
 
 
-def _readings(count: str) -> list[tuple[Style, int]]:
+def _readings(count: str) -> list[tuple[MarkerStyle, int]]:
     if count.isdigit():
-        return [(Style.NUMBER, int(count))]
+        return [(MarkerStyle.NUMBER, int(count))]
     readings = []
     if len(count) == 1:
-        readings.append((Style.LOWER if count.islower() else Style.UPPER, ord(count.lower()) - 96))
+        readings.append((MarkerStyle.LOWER if count.islower() else MarkerStyle.UPPER, ord(count.lower()) - 96))
     if set(count.lower()) <= set(_ROMAN):
-        readings.append((Style.ROMAN, _roman(count.lower())))
+        readings.append((MarkerStyle.ROMAN, _roman(count.lower())))
     return readings
 
 

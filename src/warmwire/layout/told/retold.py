@@ -13,7 +13,7 @@ from dataclasses import replace
 from warmwire.layout.blocks.hyphens import Vocabulary, join_lines
 from warmwire.layout.blocks.kinds import Part, blocks
 from warmwire.layout.blocks.markers import Marker, find_markers, markers_of, opens_item
-from warmwire.layout.blocks.markers import Style as Marking
+from warmwire.layout.blocks.markers import MarkerStyle as Marking
 from warmwire.layout.blocks.notes import note_text
 from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.looks import dress

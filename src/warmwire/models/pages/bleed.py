@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.models.pages.cuts import crop
-from warmwire.models.pages.engines import Pixels, Quads, Reading
+from warmwire.models.pages.engines import LineReading, Pixels, Quads
 
 PALE: Final = 0.5
 """Contrast of a line to its paper, as a share of the page's dark lines', below which it may shine through: on made
@@ -45,7 +45,7 @@ GRID: Final = 8
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 
-Glance = Callable[[Sequence[Pixels]], list[Reading]]
+Glance = Callable[[Sequence[Pixels]], list[LineReading]]
 
 
 def without_back(page: Pixels, quads: Quads, glance: Glance) -> Pixels:

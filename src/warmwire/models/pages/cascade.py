@@ -24,10 +24,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.models.pages.decode import UNSURE, WIDE, Reading
+from warmwire.models.pages.decode import UNSURE, WIDE, LineReading
 
 Pixels = NDArray[np.uint8]
-Read = Callable[[Sequence[Pixels]], list[Reading]]
+Read = Callable[[Sequence[Pixels]], list[LineReading]]
 
 DOUBT: Final = 0.93
 """A word with a letter less sure than that, or beside a space that is no more than a guess, is read again ..."""
@@ -59,7 +59,7 @@ class Part:
     right: float
 
 
-def cascade(crops: Sequence[Pixels], quick: Read, careful: Read) -> tuple[list[Reading], int]:
+def cascade(crops: Sequence[Pixels], quick: Read, careful: Read) -> tuple[list[LineReading], int]:
     """The readings of lines, and of how many the careful reader read some."""
     readings = quick(crops)
     known = known_words(readings)
@@ -74,11 +74,11 @@ def cascade(crops: Sequence[Pixels], quick: Read, careful: Read) -> tuple[list[R
     return readings, len({i for i, _ in parts})
 
 
-def _words(reading: Reading) -> list[str]:
+def _words(reading: LineReading) -> list[str]:
     return [reading.text[start:end] for start, end in words_of(reading.text)]
 
 
-def known_words(readings: Sequence[Reading]) -> set[str]:
+def known_words(readings: Sequence[LineReading]) -> set[str]:
     """The words of a page that are read without a doubt somewhere."""
     found = {
         _plain(reading.text[start:end])
@@ -94,7 +94,7 @@ def _plain(word: str) -> str:
     return _SIGNS.sub("", word).casefold()
 
 
-def doubtful(reading: Reading, known: Collection[str] = ()) -> list[Part]:
+def doubtful(reading: LineReading, known: Collection[str] = ()) -> list[Part]:
     """The parts of a line that are worth a second reading."""
     if reading.confidence < LOST:
         return [Part(0, len(reading.text), 0.0, 1.0)]
@@ -127,7 +127,7 @@ def words_of(text: str) -> Iterator[tuple[int, int]]:
             start = i + 1
 
 
-def _edge(reading: Reading, at: int) -> float:
+def _edge(reading: LineReading, at: int) -> float:
     """Where the letter at `at` is parted from the one before it: in the middle of the space, if there is one."""
     text, places = reading.text, reading.places
     if not at or at == len(text):
@@ -162,7 +162,7 @@ def cut(crop: Pixels, part: Part) -> Pixels:
     return crop[:, left : max(left + 1, round(part.right * width))]
 
 
-def better(reading: Reading, part: Part, second: Reading) -> Reading:
+def better(reading: LineReading, part: Part, second: LineReading) -> LineReading:
     """A line with the second reading of a part of it, where that is the better one."""
     if part.end - part.start == len(reading.text) and reading.confidence < LOST:
         return second
@@ -173,7 +173,7 @@ def better(reading: Reading, part: Part, second: Reading) -> Reading:
         return reading
     places = [part.left + place * (part.right - part.left) for place in second.places[skipped : skipped + len(text)]]
     kept = len(reading.text) - len(first)
-    return Reading(
+    return LineReading(
         reading.text[: part.start] + text + reading.text[part.end :],
         (reading.confidence * kept + second.confidence * len(text)) / (kept + len(text)),
         [*reading.places[: part.start], *places, *reading.places[part.end :]],

@@ -28,7 +28,7 @@ UNSURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LineReading:
     """What the recogniser made of one line.
 
     `places` are the middles of its letters, 0 to 1 along the line, and `sure` how probable each is at its most probable
@@ -53,7 +53,7 @@ class Decoder:
         self._characters = list(characters)
         self._space = self._characters.index(" ")
 
-    def __call__(self, scores: NDArray[np.float32], share: float = 1.0) -> Reading:
+    def __call__(self, scores: NDArray[np.float32], share: float = 1.0) -> LineReading:
         """The reading of one line from its probabilities (steps, characters), the line being `share` of them long."""
         best = scores.argmax(axis=1)
         starts = np.flatnonzero(np.diff(best, prepend=-1))
@@ -61,7 +61,7 @@ class Decoder:
         kept = best[starts] != 0
         starts, most = starts[kept], most[kept]
         if not len(starts):
-            return Reading("", 0.0, [], [])
+            return LineReading("", 0.0, [], [])
         chars = [self._characters[label] for label in best[starts].tolist()]
         text, places, sure, letters = "", list[int](), list[float](), list[float]()
         before = 0
@@ -79,7 +79,7 @@ class Decoder:
                 letters.append(probable)
             before = start
         confidence = sum(letters) / len(letters) if letters else 0.0
-        return Reading(text, confidence, [min(1.0, (place + 0.5) / len(scores) / share) for place in places], sure)
+        return LineReading(text, confidence, [min(1.0, (place + 0.5) / len(scores) / share) for place in places], sure)
 
     def _gaps(self, scores: NDArray[np.float32], starts: NDArray[np.int64], chars: Sequence[str]) -> list[float]:
         """How probable a space is before each letter, after the one before it; 0 beside another space and in a script

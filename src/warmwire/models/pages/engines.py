@@ -15,13 +15,13 @@ import numpy as np
 from warmwire.errors import BackendUnavailableError
 from warmwire.models.effort import Quality
 from warmwire.models.pages.cascade import cascade
-from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, Reading
+from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, LineReading
 from warmwire.models.pages.detector import USUAL_SIDE, Detector, Pixels, Quads, side_for
 from warmwire.models.pages.recogniser import Recogniser
 from warmwire.models.pages.scripts import OtherScripts
 from warmwire.models.pages.session import Session, model_path, planes
 
-__all__ = ["Engines", "Pixels", "Quads", "Reading", "check_installed"]
+__all__ = ["Engines", "LineReading", "Pixels", "Quads", "check_installed"]
 
 SURE_LINES: Final = 0.65
 """Least mean score of the lines that the tiny model found. It has 0.7 and more on clean pages of any kind; 0.6 where
@@ -96,7 +96,7 @@ class Engines:
                 return quads
         return self._careful_detector(image, max(side, USUAL_SIDE))[0]
 
-    def recognise(self, crops: Sequence[Pixels]) -> list[Reading]:
+    def recognise(self, crops: Sequence[Pixels]) -> list[LineReading]:
         """Read images of one line each."""
         if self._quality is Quality.BEST:
             readings, small = self._small(crops), len(crops)
@@ -107,7 +107,7 @@ class Engines:
         self.readers += Counter(tiny=0 if self._quality is Quality.BEST else len(crops), small=small)
         return readings
 
-    def glance(self, crops: Sequence[Pixels]) -> list[Reading]:
+    def glance(self, crops: Sequence[Pixels]) -> list[LineReading]:
         """Read images of one line each as quickly as can be, to see how well they can be read."""
         return self._tiny(crops)
 

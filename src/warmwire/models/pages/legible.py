@@ -18,7 +18,7 @@ from statistics import median
 
 import numpy as np
 
-from warmwire.models.pages.engines import Reading
+from warmwire.models.pages.engines import LineReading
 from warmwire.models.pages.ink import Ink
 
 MIN_LINE = 0.5
@@ -37,7 +37,7 @@ _WORD = re.compile(r"\w+")
 _ODD = re.compile(r"[a-z][A-Z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
 
 
-def legibility(reading: Reading, ink: Ink) -> float:
+def legibility(reading: LineReading, ink: Ink) -> float:
     """How far the reading of a line is to be believed, 0 to 1."""
     if is_greek(reading.text):
         return 0.0

@@ -14,7 +14,7 @@ from warmwire.layout.blocks.markers import markers_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 from warmwire.models.pages.cuts import Cut
-from warmwire.models.pages.engines import Pixels, Reading
+from warmwire.models.pages.engines import LineReading, Pixels
 from warmwire.models.pages.ink import Ink, alone, gap_near_middle, measure
 from warmwire.models.pages.inked import Inked
 from warmwire.models.pages.legible import are_legible, legibility
@@ -75,7 +75,7 @@ class _Seen:
     """One line as it was cut out, read and measured."""
 
     cut: Cut
-    reading: Reading
+    reading: LineReading
     ink: Ink
 
     @property
@@ -114,7 +114,7 @@ class _Seen:
         return letters and self.legibility >= SURE_REST
 
 
-Recognise = Callable[[Sequence[Pixels]], list[Reading]]
+Recognise = Callable[[Sequence[Pixels]], list[LineReading]]
 Scripts = Callable[[Sequence[Pixels]], list[Foreign | None]]
 
 
@@ -211,7 +211,7 @@ def _read_in_halves(seen: list[_Seen], recognise: Recognise) -> list[_Seen]:
     return seen
 
 
-def _joined(one: Reading, other: Reading, at: float) -> Reading:
+def _joined(one: LineReading, other: LineReading, at: float) -> LineReading:
     """The readings of two parts of a line, the second of which begins `at` a place from 0 to 1, as one."""
     if not (one.text.strip() and other.text.strip()):
         return (
@@ -222,7 +222,7 @@ def _joined(one: Reading, other: Reading, at: float) -> Reading:
     letters = len(one.text), len(other.text)
     confidence = (one.confidence * letters[0] + other.confidence * letters[1]) / sum(letters)
     places = [*(at * p for p in one.places), at, *(at + (1 - at) * p for p in other.places)]
-    return Reading(f"{one.text} {other.text}", confidence, places)
+    return LineReading(f"{one.text} {other.text}", confidence, places)
 
 
 def _read(cuts: Sequence[Cut], recognise: Recognise) -> list[_Seen]:
@@ -231,7 +231,7 @@ def _read(cuts: Sequence[Cut], recognise: Recognise) -> list[_Seen]:
     return [_seen(cut, picture, reading) for cut, picture, reading in zip(cuts, pictures, readings, strict=True)]
 
 
-def _seen(cut: Cut, picture: Inked, reading: Reading) -> _Seen:
+def _seen(cut: Cut, picture: Inked, reading: LineReading) -> _Seen:
     even = evened(picture.image)
     picture = picture if even is picture.image else Inked(even)
     return _Seen(cut, reading, measure(picture, reading.text, reading.places))

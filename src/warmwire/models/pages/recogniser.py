@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.models.pages.decode import Decoder, Reading
+from warmwire.models.pages.decode import Decoder, LineReading
 from warmwire.models.pages.session import Floats, Session
 
 Pixels = NDArray[np.uint8]
@@ -37,7 +37,7 @@ class Recogniser:
         self._decoder = Decoder(["", *characters.read_text("utf-8").split("\n")[:-1], " "], **spaces)
         self._threads = threads
 
-    def __call__(self, crops: Sequence[Pixels]) -> list[Reading]:
+    def __call__(self, crops: Sequence[Pixels]) -> list[LineReading]:
         """What each picture reads, in their order."""
         if self._threads is None or len(crops) < 2:
             return [self._read(crop) for crop in crops]
@@ -45,7 +45,7 @@ class Recogniser:
         done = dict(zip(order, self._threads.map(self._read, [crops[i] for i in order]), strict=True))
         return [done[i] for i in range(len(crops))]
 
-    def _read(self, crop: Pixels) -> Reading:
+    def _read(self, crop: Pixels) -> LineReading:
         batch, share = picture_of(crop)
         return self._decoder(self._session.run(batch)[0][0], share)
 

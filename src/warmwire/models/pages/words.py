@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.layout.runs import Run
-from warmwire.models.pages.engines import Reading
+from warmwire.models.pages.engines import LineReading
 
 MARGIN: Final = 0.15
 """White above and below a line's letters in the detector's box of it, as a share of its height."""
@@ -29,7 +29,7 @@ _REACH: Final = 0.7
 
 
 def run_of(
-    quad: NDArray[np.float32] | None, picture: NDArray[np.uint8], reading: Reading, room: tuple[float, float]
+    quad: NDArray[np.float32] | None, picture: NDArray[np.uint8], reading: LineReading, room: tuple[float, float]
 ) -> Run | None:
     """A line that was read from `picture`, which was cut out at the corners `quad`; the text has the part of it from
     top to bottom that `room` says, 0 to 1. None where no word was read, or nobody knows the place."""

@@ -79,7 +79,7 @@ class Font(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Style:
+class CharStyle:
     """How one text object is drawn. `angle` is counterclockwise in user space, degrees; `font` tells fonts apart,
     `mark` is the marked content it belongs to."""
 
@@ -106,8 +106,8 @@ class Characters:
 
     texts: list[str] = field(default_factory=list)
     boxes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
-    styles: list[Style] = field(default_factory=list)
-    looks: list[Style] = field(default_factory=list)
+    styles: list[CharStyle] = field(default_factory=list)
+    looks: list[CharStyle] = field(default_factory=list)
     look_of: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     spaces: list[int] = field(default_factory=list)
     glyphs: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class CharReader:
         codes: NDArray[Any],
         errors: NDArray[Any],
         boxes: NDArray[np.float32],
-        looks: Sequence[Style],
+        looks: Sequence[CharStyle],
         look_of: NDArray[Any],
     ) -> NDArray[np.int8]:
         """For each character which kind of space it is; `Space.NONE` for those that are none."""
@@ -217,7 +217,7 @@ class CharReader:
         return found
 
     def _inked(
-        self, codes: NDArray[Any], boxes: NDArray[np.float32], looks: Sequence[Style], look_of: NDArray[Any]
+        self, codes: NDArray[Any], boxes: NDArray[np.float32], looks: Sequence[CharStyle], look_of: NDArray[Any]
     ) -> frozenset[int]:
         """Spaces of the file that show something: glyphs, such as ligatures, that it gives no other meaning.
 
@@ -242,7 +242,7 @@ class CharReader:
                 found.append(index)
         return frozenset(found if len(found) < _MOST_INKED * len(codes) else ())
 
-    def _style(self, index: int, key: int) -> Style:
+    def _style(self, index: int, key: int) -> CharStyle:
         import pypdfium2.raw as pdfium
 
         page, obj = self._page, pdfium.FPDFText_GetTextObject(self._page, index)
@@ -259,7 +259,7 @@ class CharReader:
         font = self._fonts.get(number)
         if font is None:
             font = self._fonts[number] = _read_font(page, index)
-        return Style(
+        return CharStyle(
             visible=mode not in (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
             and not (known and fills and alpha.value == 0),
             white=bool(known and fills and min(red.value, green.value, blue.value) >= 250),

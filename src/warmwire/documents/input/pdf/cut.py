@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from warmwire.documents.input.pdf.frame import Frame
+from warmwire.documents.input.pdf.frame import PdfFrame
 from warmwire.errors import InputError
 from warmwire.layout.page import Box
 from warmwire.media.images import Image, fit_scale
@@ -18,7 +18,7 @@ _MOST_DPI: Final = 600.0
 """A small picture may be of any resolution; no scanner that is used for documents shows more."""
 
 
-def cut_page(page: Any, frame: Frame, box: Box) -> Image:
+def cut_page(page: Any, frame: PdfFrame, box: Box) -> Image:
     """The part `box` of a pdfium page. Hold the pdfium lock. Raises PdfiumError, InputError for an empty part."""
     width, height = frame.size
     left, top = max(box.left, 0.0), max(box.top, 0.0)
@@ -35,7 +35,7 @@ def cut_page(page: Any, frame: Frame, box: Box) -> Image:
         bitmap.close()
 
 
-def _resolution(page: Any, frame: Frame, box: Box) -> float:
+def _resolution(page: Any, frame: PdfFrame, box: Box) -> float:
     """The finest resolution of the pictures under a box, in dots per inch."""
     import pypdfium2.raw as pdfium
 

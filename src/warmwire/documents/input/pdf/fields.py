@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.documents.input.pdf.chars import Characters, Space, Style, without
+from warmwire.documents.input.pdf.chars import Characters, CharStyle, Space, without
 
 TICKED, EMPTY = "☑", "☐"
 
@@ -178,11 +178,11 @@ def _with_value(chars: Characters, at: int, field: Field) -> Characters:
     return chars
 
 
-def _plain(size: float) -> Style:
-    return Style(True, False, size, 0.0, False, False, False, 1 << 30)
+def _plain(size: float) -> CharStyle:
+    return CharStyle(True, False, size, 0.0, False, False, False, 1 << 30)
 
 
-def _insert(chars: Characters, at: int, text: str, boxes: NDArray[np.float64], style: Style) -> Characters:
+def _insert(chars: Characters, at: int, text: str, boxes: NDArray[np.float64], style: CharStyle) -> Characters:
     """The characters with `text` before the one at a place; spaces in it are told with what comes after them."""
     kept = [(letter, box) for letter, box in zip(text, boxes, strict=True) if letter != " "]
     spaces = [Space.REAL, *(Space.REAL if before == " " else Space.NONE for before in text[:-1])]

@@ -21,7 +21,7 @@ from warmwire.media.images import Image, fit_scale
 
 if TYPE_CHECKING:
     from warmwire.documents.input.pdf.fields import Field
-    from warmwire.documents.input.pdf.frame import Frame
+    from warmwire.documents.input.pdf.frame import PdfFrame
     from warmwire.documents.input.pdf.links import Target
 
 _RENEWED: Final = 100
@@ -120,14 +120,14 @@ class PdfPage:
     """One page; its frame is the crop box after /Rotate, in points."""
 
     def __init__(self, page: Any, targets: list[Target], fields: list[Field]) -> None:
-        from warmwire.documents.input.pdf.frame import Frame
+        from warmwire.documents.input.pdf.frame import PdfFrame
 
         self.is_open = True
         self._page = page
         self._targets = targets
         self._fields = fields
         try:
-            self.frame: Frame = Frame.of_page(page)
+            self.frame: PdfFrame = PdfFrame.of_page(page)
         except InputError:
             page.close()
             raise

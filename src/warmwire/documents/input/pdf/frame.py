@@ -39,7 +39,7 @@ def apply(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PdfFrame:
     """The visible part of a page in user space, and how far it is turned clockwise to stand upright, in degrees."""
 
     left: float
@@ -49,7 +49,7 @@ class Frame:
     rotation: int
 
     @classmethod
-    def of_page(cls, page: Any) -> Frame:
+    def of_page(cls, page: Any) -> PdfFrame:
         """The frame of a pdfium page. Raises `InputError` when the page has no area."""
         left, bottom, right, top = page.get_bbox()
         if not (_SHORTEST < right - left < _LONGEST and _SHORTEST < top - bottom < _LONGEST):
@@ -61,9 +61,9 @@ class Frame:
         width, height = self.right - self.left, self.top - self.bottom
         return (height, width) if self.rotation % 180 else (width, height)
 
-    def turned(self, degrees: int) -> Frame:
+    def turned(self, degrees: int) -> PdfFrame:
         """The frame turned clockwise by so much more."""
-        return Frame(self.left, self.bottom, self.right, self.top, (self.rotation + degrees) % 360)
+        return PdfFrame(self.left, self.bottom, self.right, self.top, (self.rotation + degrees) % 360)
 
     def point(self, x: Coordinate, y: Coordinate) -> tuple[Coordinate, Coordinate]:
         if self.rotation == 90:

@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.documents.input.pdf.chars import Characters, Space, Style
-from warmwire.documents.input.pdf.frame import Frame, turn_box
+from warmwire.documents.input.pdf.chars import Characters, CharStyle, Space
+from warmwire.documents.input.pdf.frame import PdfFrame, turn_box
 from warmwire.documents.input.pdf.pieces import FEWEST_BELOW, TICK_BOXES, Piece, Place, pieces_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
@@ -40,7 +40,7 @@ class Letters:
     the numbers of those that are on it."""
 
     chars: Characters
-    frame: Frame
+    frame: PdfFrame
     places: list[Place]
     groups: dict[tuple[bool, int], list[int]]
 
@@ -70,7 +70,7 @@ class Letters:
         return found
 
 
-def letters_of(chars: Characters, frame: Frame, is_seen: Callable[[Style, Box], bool]) -> Letters:
+def letters_of(chars: Characters, frame: PdfFrame, is_seen: Callable[[CharStyle, Box], bool]) -> Letters:
     """The characters that are on the page; text off it is neither seen nor hidden."""
     places, inside = _places(chars.boxes, frame)
     groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
@@ -85,7 +85,7 @@ def letters_of(chars: Characters, frame: Frame, is_seen: Callable[[Style, Box], 
     return Letters(chars, frame, places, groups)
 
 
-def _places(boxes: NDArray[np.float64], frame: Frame) -> tuple[list[Place], list[int]]:
+def _places(boxes: NDArray[np.float64], frame: PdfFrame) -> tuple[list[Place], list[int]]:
     """Boxes of user space in the frame, cut to the page, and the numbers of those that are on it."""
     if not len(boxes):
         return [], []
@@ -99,7 +99,7 @@ def _places(boxes: NDArray[np.float64], frame: Frame) -> tuple[list[Place], list
     return list(places), np.flatnonzero(inside).tolist()
 
 
-def _slope(angle: float, frame: Frame) -> int:
+def _slope(angle: float, frame: PdfFrame) -> int:
     """How far text is turned clockwise in the frame, in whole degrees from -179 to 180; near a quarter it is that."""
     slope = (frame.rotation - angle) % 360.0
     quarter = round(slope / 90.0) * 90
@@ -107,7 +107,9 @@ def _slope(angle: float, frame: Frame) -> int:
     return (found + 179) % 360 - 179
 
 
-def _read_group(chars: Characters, members: list[int], places: list[Place], slope: int, frame: Frame) -> Iterable[Line]:
+def _read_group(
+    chars: Characters, members: list[int], places: list[Place], slope: int, frame: PdfFrame
+) -> Iterable[Line]:
     """The lines of the characters that share one angle."""
     width, height = frame.size
     if slope == 0:

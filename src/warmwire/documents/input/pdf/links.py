@@ -10,7 +10,7 @@ import numpy as np
 
 from warmwire.documents.input.links import Link, is_target
 from warmwire.documents.input.pdf.chars import Characters
-from warmwire.documents.input.pdf.frame import Frame
+from warmwire.documents.input.pdf.frame import PdfFrame
 from warmwire.documents.input.pdf.paths import clip
 
 MAX_LINKS: Final = 5000
@@ -67,7 +67,7 @@ def _address(pdf: Any, action: Any) -> str:
     return buffer.raw[: length - 1].decode("utf-8", "replace") if 1 < length <= _LONGEST else ""
 
 
-def anchor(targets: Sequence[Target], chars: Characters, frame: Frame) -> list[Link]:
+def anchor(targets: Sequence[Target], chars: Characters, frame: PdfFrame) -> list[Link]:
     """The links with the words whose letters have their middle inside; those on no words are left out."""
     if not targets or not len(chars):
         return []

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from warmwire.documents.input.pdf.frame import IDENTITY, Frame, Matrix, compose, turn_box
+from warmwire.documents.input.pdf.frame import IDENTITY, Matrix, PdfFrame, compose, turn_box
 from warmwire.documents.input.pdf.marks import UNMARKED, mark_of
 from warmwire.documents.input.pdf.paths import THIN, Shapes, clip
 from warmwire.layout.page import Box
@@ -60,7 +60,7 @@ class Drawn:
     cover: int = 0
     """The place in that order from which on nothing is covered by an opaque picture over the whole page."""
 
-    def turned(self, degrees: int, frame: Frame) -> Drawn:
+    def turned(self, degrees: int, frame: PdfFrame) -> Drawn:
         """The same on a page that is turned clockwise out of `frame`."""
         found = replace(self)
         for name in ("rules", "images", "fills", "strokes"):
@@ -73,7 +73,7 @@ def address(pointer: Any) -> int:
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
-def walk(page: Any, frame: Frame) -> Drawn:
+def walk(page: Any, frame: PdfFrame) -> Drawn:
     """Look at every object of a pdfium page. Hold the pdfium lock."""
     import pypdfium2.raw as pdfium
 
@@ -142,7 +142,7 @@ def _resolution(image: Any, matrix: Matrix) -> float:
     return 72.0 * max(columns.value / width if width else 0.0, rows.value / height if height else 0.0)
 
 
-def covers_page(box: Box, frame: Frame) -> bool:
+def covers_page(box: Box, frame: PdfFrame) -> bool:
     """Whether a picture is the page itself, or its ground, and no figure on it."""
     return box.area >= _WHOLE_PAGE * frame.size[0] * frame.size[1]
 
@@ -166,7 +166,7 @@ def _is_opaque(page: Any, obj: Any) -> bool:
         pdfium.FPDFBitmap_Destroy(bitmap)
 
 
-def _add_path(obj: Any, matrix: Matrix, shapes: Shapes, frame: Frame, drawn: Drawn) -> None:
+def _add_path(obj: Any, matrix: Matrix, shapes: Shapes, frame: PdfFrame, drawn: Drawn) -> None:
     """Sort a path into ruling lines, filled areas and strokes of a drawing."""
     fill, stroke = shapes.draw_mode(obj)
     lines = shapes.straight_lines(obj, matrix) if stroke else None
@@ -191,7 +191,7 @@ def _add_path(obj: Any, matrix: Matrix, shapes: Shapes, frame: Frame, drawn: Dra
             drawn.outlines += max(box.width, box.height) < _LARGEST_LETTER
 
 
-def paint(boxes: list[Box], frame: Frame) -> NDArray[np.bool_]:
+def paint(boxes: list[Box], frame: PdfFrame) -> NDArray[np.bool_]:
     """A coarse picture of the page, True where a box lies; its mean is the share of the page that they cover."""
     grid = np.zeros((_CELLS, _CELLS), dtype=np.bool_)
     width, height = frame.size
@@ -203,7 +203,7 @@ def paint(boxes: list[Box], frame: Frame) -> NDArray[np.bool_]:
     return grid
 
 
-def is_painted(grid: NDArray[np.bool_], box: Box, frame: Frame) -> bool:
+def is_painted(grid: NDArray[np.bool_], box: Box, frame: PdfFrame) -> bool:
     """Whether the middle of `box` is painted."""
     width, height = frame.size
     x, y = box.centre
@@ -232,7 +232,7 @@ def _edges(box: Box, across: bool) -> tuple[float, float, float, float]:
     return round(2 * first) / 2, round(2 * second) / 2, third, fourth
 
 
-def drawings(drawn: Drawn, frame: Frame) -> list[Box]:
+def drawings(drawn: Drawn, frame: PdfFrame) -> list[Box]:
     """Boxes around drawings: strokes and curves that lie close together and cover some ground."""
     width, height = frame.size
     near_x, near_y = width / _CELLS, height / _CELLS

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-from warmwire.documents.input.pdf.frame import Frame, Matrix, apply, compose
+from warmwire.documents.input.pdf.frame import Matrix, PdfFrame, apply, compose
 from warmwire.layout.page import Box
 
 MAX_SEGMENTS: Final = 200_000
@@ -36,7 +36,7 @@ Segment = tuple[float, float]
 class Shapes:
     """Reads the shapes of one page's objects. Hold the pdfium lock."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: PdfFrame) -> None:
         import pypdfium2.raw as pdfium
 
         self._pdfium: Any = pdfium
@@ -174,7 +174,7 @@ def _around(points: list[Segment]) -> Box:
     return Box(min(xs), min(ys), max(xs), max(ys))
 
 
-def clip(box: Box, frame: Frame) -> Box | None:
+def clip(box: Box, frame: PdfFrame) -> Box | None:
     """The part of `box` on the page, None when there is none."""
     width, height = frame.size
     left, top = max(box.left, 0.0), max(box.top, 0.0)

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from warmwire.documents.input.pdf.chars import Characters, Space, Style
+from warmwire.documents.input.pdf.chars import Characters, CharStyle, Space
 
 _SPACED_GAP: Final = 1.5  # of the font size: a wider gap parts a line even where the file has a space
 _BARE_GAP: Final = 1.0  # the same between two text objects without a space
@@ -37,7 +37,7 @@ Place = tuple[float, float, float, float]
 class Piece:
     """Characters that follow each other on one baseline; `at` is each one's place in the page's list, -1 for spaces."""
 
-    style: Style
+    style: CharStyle
     left: float
     top: float
     right: float
@@ -153,7 +153,7 @@ def letter_runs(chars: Characters, members: Sequence[int], places: Sequence[Plac
         )
 
 
-def _follows(piece: Piece, place: Place, style: Style, space: int, leftward: bool) -> bool:
+def _follows(piece: Piece, place: Place, style: CharStyle, space: int, leftward: bool) -> bool:
     """Whether a character goes on to the right (or, in some scripts, the left) of where `piece` ends."""
     left, top, right, bottom = place
     last_left, last_top, last_right, last_bottom = piece.last
@@ -173,7 +173,7 @@ def _follows(piece: Piece, place: Place, style: Style, space: int, leftward: boo
     return gap < limit and not backwards
 
 
-def _is_below(piece: Piece, text: str, place: Place, style: Style) -> bool:
+def _is_below(piece: Piece, text: str, place: Place, style: CharStyle) -> bool:
     """Whether an upright CJK letter stands right below the one before, as in text that is written downwards."""
     if not (piece.downward or len(piece.chars) == 1) or not (_is_wide(text) and _is_wide(piece.chars[-1])):
         return False

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from warmwire.documents.input.pdf.chars import Characters
-from warmwire.documents.input.pdf.frame import Frame
+from warmwire.documents.input.pdf.frame import PdfFrame
 from warmwire.documents.input.pdf.lines import Letters
 from warmwire.documents.input.pdf.marks import ARTIFACT
 from warmwire.documents.input.pdf.objects import Drawn
@@ -168,7 +168,7 @@ class _Teller:
         self._used.update(marks)
         if boxes:
             return bounds(boxes)
-        frame: Frame = self._letters.frame
+        frame: PdfFrame = self._letters.frame
         return clip(frame.box(*node.box), frame) if node.box is not None else None
 
 

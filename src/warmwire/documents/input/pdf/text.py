@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from warmwire.documents.input.pdf.chars import Characters, CharReader, Style
+from warmwire.documents.input.pdf.chars import Characters, CharReader, CharStyle
 from warmwire.documents.input.pdf.draw import draw
 from warmwire.documents.input.pdf.fields import Field, fill_in
-from warmwire.documents.input.pdf.frame import Frame, turn_box
+from warmwire.documents.input.pdf.frame import PdfFrame, turn_box
 from warmwire.documents.input.pdf.ligatures import name_glyphs
 from warmwire.documents.input.pdf.lines import Letters, letters_of
 from warmwire.documents.input.pdf.links import Target, anchor
@@ -32,7 +32,7 @@ _SCANNED: Final = 0.5  # of the page under pictures: they and not the text are w
 _LARGEST_SHEET: Final = 1600.0  # pixels along a page drawn to see what its pictures are
 
 
-def read_page(page: Any, frame: Frame, targets: Sequence[Target] = (), fields: Sequence[Field] = ()) -> PageText:
+def read_page(page: Any, frame: PdfFrame, targets: Sequence[Target] = (), fields: Sequence[Field] = ()) -> PageText:
     """Everything a pdfium page says of itself, with what its form says. Hold the pdfium lock."""
     drawn, tree = walk(page, frame), read_tree(page.raw)
     textpage = page.get_textpage()
@@ -47,7 +47,7 @@ def read_page(page: Any, frame: Frame, targets: Sequence[Target] = (), fields: S
         drawn = drawn.turned(turn, frame)
     dark = paint([*drawn.images, *drawn.fills], upright)
 
-    def is_seen(style: Style, box: Box) -> bool:
+    def is_seen(style: CharStyle, box: Box) -> bool:
         return style.visible and style.order >= drawn.cover and not (style.white and not is_painted(dark, box, upright))
 
     letters = letters_of(chars, upright, is_seen)
@@ -89,7 +89,7 @@ def _told(tree: Node, letters: Letters, drawn: Drawn) -> ToldPage | None:
         return None
 
 
-def _printed(page: Any, drawn: Drawn, frame: Frame, turn: int) -> float:
+def _printed(page: Any, drawn: Drawn, frame: PdfFrame, turn: int) -> float:
     """The share of the page under its larger pictures that show print; the page is drawn small to see."""
     width, height = frame.turned(turn).size
     large = [box for box in drawn.images if box.area >= _SMALLEST_FIGURE * width * height]
@@ -106,7 +106,7 @@ def _printed(page: Any, drawn: Drawn, frame: Frame, turn: int) -> float:
     return float(paint(shown, frame.turned(turn)).mean())
 
 
-def _turn(chars: Characters, frame: Frame) -> int:
+def _turn(chars: Characters, frame: PdfFrame) -> int:
     """How far most of the text makes the page lie on its side, beyond /Rotate: 0, 90, 180 or 270 clockwise.
 
     A long line in a margin has many letters but is one line, and the ticks of a drawing are many lines of few letters:

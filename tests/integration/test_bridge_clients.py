@@ -16,7 +16,7 @@ import pytest
 
 from tests.bridge_support import BridgeThread, ask, events, line_server, say
 from tests.support import PATIENCE, Gate, HostThread, Script, eventually, open_descriptors
-from warmwire.bridge import output
+from warmwire.bridge import output, router
 from warmwire.models.echo import EchoModel
 from warmwire.models.interface import Capabilities
 from warmwire.wire.generation.messages import OutBlock, Request, Usage
@@ -224,7 +224,7 @@ def test_a_host_that_loads_is_not_said_to_be_missing(bridge: BridgeThread, place
 
 
 def test_a_host_that_tells_nothing(bridge: BridgeThread, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warmwire.bridge.fleet.look._STATE_WAIT", 0.2)
+    monkeypatch.setitem(router.look.__globals__, "_STATE_WAIT", 0.2)
     admin = place.replace("s.sock", "s.admin.sock")
     with line_server(admin):
         response = bridge.get("/ready")

@@ -9,7 +9,7 @@ cv2 = pytest.importorskip("cv2")
 
 from warmwire.layout.page import Box  # noqa: E402
 from warmwire.models.pages.cuts import Cut, cut_out, split_at_gutters  # noqa: E402
-from warmwire.models.pages.engines import Reading  # noqa: E402
+from warmwire.models.pages.engines import LineReading  # noqa: E402
 from warmwire.models.pages.geometry import level_short  # noqa: E402
 from warmwire.models.pages.lines import read_lines  # noqa: E402
 from warmwire.models.pages.strokes import ink_of  # noqa: E402
@@ -59,9 +59,9 @@ def test_the_direction_that_reads_better_is_right() -> None:
     cv2.putText(image, "text", (10, 36), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (0, 0, 0), 2)
     cuts = [Cut(image, Box(0, 0, 40, 300), 40, -90.0), Cut(image[::-1, ::-1].copy(), Box(0, 0, 40, 300), 40, 90.0)]
 
-    def recognise(images: object) -> list[Reading]:
+    def recognise(images: object) -> list[LineReading]:
         return [
-            Reading("text", 0.99 if image[:, :200].min() < 128 else 0.4, [0.05, 0.1, 0.15, 0.2])
+            LineReading("text", 0.99 if image[:, :200].min() < 128 else 0.4, [0.05, 0.1, 0.15, 0.2])
             for image in images  # type: ignore[attr-defined]
         ]
 
@@ -109,11 +109,11 @@ def test_a_long_line_that_is_read_badly_is_read_in_two_parts() -> None:
     cv2.putText(image, "left", (10, 36), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (0, 0, 0), 2)
     cv2.putText(image, "right", (690, 36), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (0, 0, 0), 2)
 
-    def recognise(images: object) -> list[Reading]:
-        whole = Reading("lftrght", 0.6, [0.02, 0.04, 0.06, 0.9, 0.92, 0.94, 0.96])
+    def recognise(images: object) -> list[LineReading]:
+        whole = LineReading("lftrght", 0.6, [0.02, 0.04, 0.06, 0.9, 0.92, 0.94, 0.96])
         one, other = (
-            Reading("left", 0.99, [0.05, 0.08, 0.12, 0.16]),
-            Reading("right", 0.97, [0.75, 0.8, 0.85, 0.9, 0.95]),
+            LineReading("left", 0.99, [0.05, 0.08, 0.12, 0.16]),
+            LineReading("right", 0.97, [0.75, 0.8, 0.85, 0.9, 0.95]),
         )
         return [
             whole if image.shape[1] == 800 else one if image[:, :100].min() < 128 else other

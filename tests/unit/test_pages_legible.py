@@ -6,13 +6,13 @@ import pytest
 
 pytest.importorskip("cv2")
 
-from warmwire.models.pages.engines import Reading
+from warmwire.models.pages.engines import LineReading
 from warmwire.models.pages.ink import Ink
 from warmwire.models.pages.legible import are_legible, is_greek, legibility
 
 
 def score(text: str, confidence: float, unread: float = 0.0) -> float:
-    return legibility(Reading(text, confidence, []), Ink(unread=unread))
+    return legibility(LineReading(text, confidence, []), Ink(unread=unread))
 
 
 def judge(scores: list[float], letters: int = 30) -> list[bool]:

@@ -9,7 +9,7 @@ cv2 = pytest.importorskip("cv2")
 
 from warmwire.layout.page import Box  # noqa: E402
 from warmwire.models.pages.cuts import Cut  # noqa: E402
-from warmwire.models.pages.engines import Reading  # noqa: E402
+from warmwire.models.pages.engines import LineReading  # noqa: E402
 from warmwire.models.pages.lines import read_lines  # noqa: E402
 from warmwire.models.pages.shade import evened  # noqa: E402
 
@@ -33,7 +33,7 @@ def test_shade_is_neither_size_nor_weight() -> None:
     crops = [plain, plain, plain, _shaded(plain)]
     boxes = [Box(0, y, 500, y + 48) for y in range(0, 192, 48)]
     cuts = [[Cut(image, box, box.height)] for image, box in zip(crops, boxes, strict=True)]
-    lines = read_lines(cuts, lambda images: [Reading(TEXT, 0.99, PLACES) for _ in images]).lines
+    lines = read_lines(cuts, lambda images: [LineReading(TEXT, 0.99, PLACES) for _ in images]).lines
     assert [line.bold for line in lines] == [False] * 4
     assert lines[3].size == pytest.approx(lines[0].size, rel=0.06)
 

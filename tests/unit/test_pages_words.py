@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warmwire.models.pages.engines import Reading
+from warmwire.models.pages.engines import LineReading
 from warmwire.models.pages.words import run_of, word_spans
 
 STROKE = 6
@@ -67,10 +67,10 @@ def test_no_words_have_no_places(text: str, places: list[float]) -> None:
 def test_a_line_lies_where_it_was_cut_out() -> None:
     picture, places, _ = line_of("ab cd")
     quad = np.array([[100, 50], [240, 64], [238, 84], [98, 70]], np.float32)
-    run = run_of(quad, picture, Reading("ab cd", 0.9, places), (0.1, 0.6))
+    run = run_of(quad, picture, LineReading("ab cd", 0.9, places), (0.1, 0.6))
     assert run is not None
     assert run.corner == pytest.approx((99.8, 52))
     assert run.along == pytest.approx((140, 14))
     assert run.across == pytest.approx((-1, 10))
     assert run.confidence == 0.9
-    assert run_of(None, picture, Reading("ab cd", 0.9, places), (0, 1)) is None
+    assert run_of(None, picture, LineReading("ab cd", 0.9, places), (0, 1)) is None

@@ -5,46 +5,39 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from warmwire.bridge.answers import ChatShape, Chunk, Shape, TextShape
 from warmwire.bridge.bodies import ChatBody, EmbeddingsBody, RerankBody, Sampling, TextBody, read
 from warmwire.bridge.convert import chat_request, media_in, text_request
 from warmwire.bridge.documents import Documents
-from warmwire.bridge.errors import code_of, plain_error
+from warmwire.bridge.endpoint import Endpoint, Work
+from warmwire.bridge.errors import plain_error
 from warmwire.bridge.fleet.look import look
 from warmwire.bridge.guard import Guard
 from warmwire.bridge.metrics import CONTENT_TYPE, Metrics, Record
-from warmwire.bridge.output import Output, read_body, unless_gone
+from warmwire.bridge.output import Output
 from warmwire.bridge.router import OneHost, Router, Say, silently
 from warmwire.client import AsyncClient, Request
 from warmwire.errors import (
-    BackendUnavailableError,
-    InternalError,
     InvalidRequestError,
     ProtocolError,
     WarmwireError,
 )
 
-log = logging.getLogger("warmwire.bridge")
-
 _NO_CAPABILITIES: Final = ("id", "type", "status", "backend", "wire_version", "v2")
 """Keys of the admin socket's line that say nothing of what a model can do."""
-
-Work = Callable[[bytes, Output, Record], Coroutine[Any, Any, None]]
 
 
 def make_app(hosts: str | Router, key: str | None = None) -> ASGIApp:
@@ -53,36 +46,6 @@ def make_app(hosts: str | Router, key: str | None = None) -> ASGIApp:
     A router is started and closed with the application's lifespan.
     """
     return Guard(_Bridge(OneHost(hosts) if isinstance(hosts, str) else hosts).app(), key)
-
-
-class _Endpoint:
-    """One endpoint: its body in, its answer out, its client watched; whatever happens is answered and counted once."""
-
-    def __init__(self, name: str, work: Work, metrics: Metrics) -> None:
-        self._name = name
-        self._work = work
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        output = Output(send)
-        failure: WarmwireError | None = None
-        with self._metrics.request(self._name) as record:
-            try:
-                body = await read_body(HttpRequest(scope, receive))
-                await unless_gone(receive, self._work(body, output, record))
-            except ClientDisconnect:
-                record.outcome = "cancelled"
-            except asyncio.CancelledError:  # the server has waited long enough
-                failure = BackendUnavailableError("the bridge is shutting down")
-            except WarmwireError as error:
-                failure = error
-            except Exception as error:
-                log.exception("a request to %s failed", self._name)
-                failure = InternalError(f"the bridge failed: {type(error).__name__}")
-            if failure is not None:
-                record.outcome = code_of(failure)
-                with suppress(ClientDisconnect):
-                    await output.error(failure)
 
 
 class _Bridge:
@@ -105,7 +68,7 @@ class _Bridge:
             "/metrics": self._count,
         }
         routes = [
-            Route(path, _Endpoint(path, work, self._metrics), methods=[method])
+            Route(path, Endpoint(path, work, self._metrics), methods=[method])
             for method, works in (("POST", posts), ("GET", gets))
             for path, work in works.items()
         ]
@@ -128,7 +91,7 @@ class _Bridge:
 
     # ------------------------------------------------------------------ generation
 
-    async def _chat(self, body: bytes, output: Output, record: Record) -> None:
+    async def _chat(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         asked = read(body, ChatBody)
         if media := media_in(asked):
             rate = await self._sample_rate(asked.model) if "input_audio" in media else None
@@ -137,7 +100,7 @@ class _Bridge:
             request = chat_request(asked)
         await self._generate(request, ChatShape(asked), asked, output, record)
 
-    async def _complete(self, body: bytes, output: Output, record: Record) -> None:
+    async def _complete(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         asked = read(body, TextBody)
         await self._generate(text_request(asked), TextShape(asked), asked, output, record)
 
@@ -178,7 +141,7 @@ class _Bridge:
 
     # ------------------------------------------------------------------ vectors and scores
 
-    async def _embed(self, body: bytes, output: Output, record: Record) -> None:
+    async def _embed(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         asked = read(body, EmbeddingsBody)
         texts = [asked.input] if isinstance(asked.input, str) else asked.input
         if not all(isinstance(text, str) for text in texts):
@@ -197,7 +160,7 @@ class _Bridge:
             {"object": "list", "data": data, "model": asked.model or found.model, "usage": _read(record.input_tokens)}
         )
 
-    async def _rerank(self, body: bytes, output: Output, record: Record) -> None:
+    async def _rerank(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         asked = read(body, RerankBody)
         texts = [document if isinstance(document, str) else document.text for document in asked.documents]
         async with self._client(asked.model) as client:
@@ -222,7 +185,7 @@ class _Bridge:
 
     # ------------------------------------------------------------------ the hosts and this process
 
-    async def _models(self, body: bytes, output: Output, record: Record) -> None:
+    async def _models(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         data = [
             {
                 "id": model.name,
@@ -236,15 +199,15 @@ class _Bridge:
         ]
         await output.json({"object": "list", "data": data})
 
-    async def _health(self, body: bytes, output: Output, record: Record) -> None:
+    async def _health(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         await output.json({"status": "ok"})
 
-    async def _ready(self, body: bytes, output: Output, record: Record) -> None:
+    async def _ready(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         ready, reason, models = await self._router.readiness()
         told = {"ready": ready, "reason": reason} | ({} if models is None else {"models": models})
         await output.json(told, 200 if ready else 503)
 
-    async def _count(self, body: bytes, output: Output, record: Record) -> None:
+    async def _count(self, http: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         await output.body(self._metrics.text((await self._router.readiness()).ready), CONTENT_TYPE)
 
 

@@ -10,23 +10,21 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import logging
 import zipfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import unquote
 
-from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
-from warmwire.bridge.errors import NoSuchTaskError, UnknownModelError, code_of
+from warmwire.bridge.endpoint import Endpoint, Work
+from warmwire.bridge.errors import NoSuchTaskError, UnknownModelError
 from warmwire.bridge.forms import Form, read_form
 from warmwire.bridge.metrics import Metrics, Record
-from warmwire.bridge.output import Output, read_body, unless_gone
+from warmwire.bridge.output import Output
 from warmwire.bridge.router import Router, silently
 from warmwire.bridge.tasks import Task, Tasks, new_task
 from warmwire.documents.output.formats import SUFFIX, Format
@@ -35,15 +33,12 @@ from warmwire.documents.result import Document
 from warmwire.errors import (
     BackendUnavailableError,
     InputError,
-    InternalError,
     InvalidRequestError,
     UsageError,
     WarmwireError,
 )
 from warmwire.reader import AsyncReader
 from warmwire.transport.paths import default_addr
-
-log = logging.getLogger("warmwire.bridge")
 
 MAX_FILE: Final = 256 << 20
 """Most bytes of one request's files."""
@@ -58,8 +53,6 @@ _STATUS: Final = {Status.OK: "success", Status.PARTIAL: "partial_success", Statu
 
 _MOST_WAIT: Final = 60.0
 """Seconds that a client may wait for a task to change its state."""
-
-Work = Callable[[HttpRequest, bytes, Output, Record], Awaitable[None]]
 
 
 class Documents:
@@ -81,8 +74,14 @@ class Documents:
         ]
         return [Route(path, self._endpoint(path, work), methods=[method]) for method, path, work in works]
 
-    def _endpoint(self, path: str, work: Work) -> Any:
-        return _Endpoint(path, work, self._metrics)
+    def _endpoint(self, path: str, work: Work) -> Endpoint:
+        async def asked(request: HttpRequest, body: bytes, output: Output, record: Record) -> None:
+            try:
+                await work(request, body, output, record)
+            except InputError as error:  # what is wrong with a document that was sent is wrong with the request
+                raise InvalidRequestError(str(error)) from None
+
+        return Endpoint(path, asked, self._metrics, MAX_FILE)
 
     # ------------------------------------------------------------------ reading
 
@@ -226,39 +225,6 @@ _KINDS: Final = {
     ".csv": "text/csv; charset=utf-8",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-
-
-class _Endpoint:
-    """One endpoint: its body in, its answer out, its client watched; whatever happens is answered and counted once."""
-
-    def __init__(self, name: str, work: Work, metrics: Metrics) -> None:
-        self._name, self._work, self._metrics = name, work, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        output, request = Output(send), HttpRequest(scope, receive)
-        failure: WarmwireError | None = None
-        with self._metrics.request(self._name) as record:
-            try:
-                body = await read_body(request, MAX_FILE)
-                await unless_gone(receive, self._answered(request, body, output, record))
-            except ClientDisconnect:
-                record.outcome = "cancelled"
-            except asyncio.CancelledError:
-                failure = BackendUnavailableError("the bridge is shutting down")
-            except InputError as error:
-                failure = InvalidRequestError(str(error))
-            except WarmwireError as error:
-                failure = error
-            except Exception as error:
-                log.exception("a request to %s failed", self._name)
-                failure = InternalError(f"the bridge failed: {type(error).__name__}")
-            if failure is not None:
-                record.outcome = code_of(failure)
-                with suppress(ClientDisconnect):
-                    await output.error(failure)
-
-    async def _answered(self, request: HttpRequest, body: bytes, output: Output, record: Record) -> None:
-        await self._work(request, body, output, record)
 
 
 def _formats(form: Form) -> list[str]:

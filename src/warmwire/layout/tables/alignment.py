@@ -17,7 +17,7 @@ from warmwire.layout.tables.found import Found, Slot, build
 from warmwire.layout.tables.heads import MOST, head_slots, pitch_of, stands_over
 from warmwire.layout.tables.laid import Laid, Row
 from warmwire.layout.tables.seams import seam_of
-from warmwire.layout.tables.strips import columns_of
+from warmwire.layout.tables.strips import clear_strips, columns_of
 from warmwire.layout.tables.worded import FEWEST as FEWEST_WORDED
 
 MIN_GAP = 0.7
@@ -283,20 +283,9 @@ def _column_edges(group: Sequence[Row], size: float) -> list[tuple[float, float]
     rows = [row for row in group if len(row.cells) > 1]
     if not rows:
         return []
-    allowed = 0 if len(rows) < 4 else max(1, len(rows) // 10)
     events = sorted(chain.from_iterable(row.events for row in rows))
-    strips = []
-    covered, start = 0, None
-    for x, step in events:
-        covered += step
-        if covered <= allowed and start is None:
-            start = x
-        elif covered > allowed and start is not None:
-            if x - start >= MIN_GAP * size:
-                strips.append((start, x))
-            start = None
     margin = min(row.box.left for row in rows)
-    return [strip for strip in strips if strip[0] > margin]
+    return [strip for strip in clear_strips(events, len(rows), MIN_GAP * size) if strip[0] > margin]
 
 
 def _without_crossings(group: list[Row], edges: Sequence[tuple[float, float]]) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from warmwire.layout.page import Box
 
@@ -23,8 +23,16 @@ as it is high: a long line begins in its column however far it goes."""
 def white_strips(rows: Sequence[Sequence[Box]], least: float) -> list[Strip]:
     """Strips at least `least` wide between the boxes of rows, from left to right, that two rows or more have text on
     both sides of."""
-    allowed = 0 if len(rows) < FEW else max(1, int(CROSSED * len(rows)))
     events = sorted((x, step) for row in rows for box in row for x, step in ((box.left, 1), (box.right, -1)))
+    return [strip for strip in clear_strips(events, len(rows), least) if _parts(rows, strip) >= 2]
+
+
+def clear_strips(events: Iterable[tuple[float, int]], count: int, least: float) -> list[Strip]:
+    """Strips at least `least` wide that hardly any of `count` rows cross, from left to right.
+
+    `events` are the edges of the rows' boxes from left to right: each with 1 where a box begins, -1 where it ends.
+    """
+    allowed = 0 if count < FEW else max(1, int(CROSSED * count))
     strips: list[Strip] = []
     covered, start = 0, None
     for x, step in events:
@@ -35,7 +43,7 @@ def white_strips(rows: Sequence[Sequence[Box]], least: float) -> list[Strip]:
             if x - start >= least:
                 strips.append((start, x))
             start = None
-    return [strip for strip in strips if _parts(rows, strip) >= 2]
+    return strips
 
 
 def _parts(rows: Sequence[Sequence[Box]], strip: Strip) -> int:

@@ -9,8 +9,9 @@ The names below come from this package's modules, each imported when first asked
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from warmwire.system.lazy import lazy
 
 if TYPE_CHECKING:
     from warmwire.markov.chain import Chain, load, save
@@ -32,19 +33,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Chain": "chain",
-    "Generation": "generation",
-    "Style": "styles",
-    "generate": "generation",
-    "load": "chain",
-    "merge": "merging",
-    "save": "chain",
-    "train": "training",
-    "train_file": "training",
+    "markov.chain": ("Chain", "load", "save"),
+    "markov.generation": ("Generation", "generate"),
+    "markov.merging": ("merge",),
+    "markov.styles": ("Style",),
+    "markov.training": ("train", "train_file"),
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy(__name__, globals(), _HOMES)

@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz test-llm quality docs-reference sanitize bench clean
+.PHONY: demo test lint types check fuzz test-llm quality docs-reference sanitize bench bench-quick bench-compare clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -46,9 +46,17 @@ quality: $(STAMPS)/dev
 docs-reference: $(STAMPS)/dev
 	$(BIN)/python docs/reference.py
 
+# What it costs beside peers and limits, in up to twelve minutes: benchmarks/results/, docs/performance.md, docs/plots/.
 bench: $(STAMPS)/dev
-	$(BIN)/python benchmarks/transfer.py
-	$(BIN)/python benchmarks/host.py
+	$(BIN)/python -m benchmarks.suite
+
+# A part of it, in less than two minutes: out/bench/latest.json only.
+bench-quick: $(STAMPS)/dev
+	$(BIN)/python -m benchmarks.suite --scale quick
+
+# What got slower than the spread of both, against the last release or BASE=file; then it fails.
+bench-compare: $(STAMPS)/dev
+	$(BIN)/python -m benchmarks.compare $(if $(BASE),--base $(BASE))
 
 $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.layout_support import HEIGHT, WIDTH, line, words_of
@@ -51,6 +51,7 @@ def _all(page: ToldPage) -> Iterator[Line]:
 
 
 @given(st.lists(trees, max_size=4), st.lists(lines(), max_size=3), st.lists(lines(), max_size=2))
+@example([Told(Role.NOTE, [line(0, 0, "a note")], [Told(Role.CAPTION)])], [], [])
 @settings(max_examples=120, deadline=None)
 def test_every_word_is_in_one_element(kids: list[Told], untold: list[Line], artifacts: list[Line]) -> None:
     page = ToldPage(Told(Role.GROUP, kids=kids), artifacts, untold)

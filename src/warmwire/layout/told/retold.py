@@ -199,7 +199,8 @@ class _Reteller:
 
     def _note(self, part: Told) -> Iterator[Part]:
         if any(inner.role in (Role.FIGURE, Role.CAPTION, Role.TABLE) for inner in part.walk()):
-            yield from self._all(part)  # a float, tied to the text as notes are
+            yield from self._paragraphs(part)  # a float, tied to the text as notes are
+            yield from self._all(part)
         elif lines := part.all_lines():
             note = self._element(Kind.FOOTNOTE, lines)
             note.text = note_text(note.text)

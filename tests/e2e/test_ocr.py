@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.pdf_support import outline
 from tests.support import COMMAND, eventually, kill
 
 ROOT = Path(__file__).parents[2]
@@ -324,14 +325,20 @@ def test_a_scan_is_read_the_same_here_and_through_a_host(sockets: Path, tmp_path
     assert places == sorted(places), "columns are read one by one, and what stands below them after both"
     host = serve("pages", sockets / "s")
     try:
-        there = run("ocr", SCAN, "--socket", sockets / "s")
-        assert there.stdout == here.stdout
+        there = run("ocr", SCAN, "--socket", sockets / "s", "-f", "md,pdf", "-o", tmp_path / "x.md")
+        assert there.returncode == 0
+        assert (tmp_path / "x.md").read_bytes() == here.stdout
         for child in Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split():
             kill(int(child))
         again = run("ocr", SCAN, "--socket", sockets / "s", "--pages", "2")
         assert again.stdout.decode() in text
     finally:
         stop(host)
+    tree = [line for page in (0, 1) for line in outline((tmp_path / "x.pdf").read_bytes(), page)]
+    heads = [line for line in tree if line.startswith(".H")]
+    assert [f"{'#' * int(line[2])}{line[3:]}" for line in heads] == re.findall(r"^#+ .*$", text, re.MULTILINE)
+    assert "...LBody Use pencils only" in tree
+    assert {"...TD Patience", "...TD 1890"} <= set(tree)
 
 
 def test_a_form_of_a_kind_that_pdfium_does_not_know_is_read_without_its_complaint(tmp_path: Path) -> None:

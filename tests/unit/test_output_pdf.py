@@ -20,8 +20,8 @@ from tests.data.documents.make import LETTER, PICTURE, Pdf, prose
 from tests.data.documents.make import text as shown
 from warmwire.client import InputError
 from warmwire.documents.input.given import opener
-from warmwire.documents.output.layer import in_reading_order
 from warmwire.documents.output.pdf import searchable_pdf
+from warmwire.documents.output.shares import lines_by_element
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route
 from warmwire.layout.page import Box, Element, Kind
 from warmwire.layout.runs import Run
@@ -140,7 +140,17 @@ def test_lines_follow_the_reading_order() -> None:
     title = Element(Kind.TITLE, box=Box(0, 210, 220, 240))
     names = {"l1": (10, 10), "r1": (130, 10), "l2": (10, 30), "r2": (130, 30), "stray": (300, 40), "t": (10, 215)}
     runs = [Run(name, place, (50.0, 0.0), (0.0, 10.0), ((0.0, 1.0),)) for name, place in names.items()]
-    assert [run.text for run in in_reading_order(runs, [title, left, right])] == ["t", "l1", "l2", "r1", "r2", "stray"]
+    read = ReadPage(PageRecord(1), 612, 792, [title, left, right], runs)
+    found = [[run.text for run in lines] for _, lines in lines_by_element(read)]
+    assert found == [["t"], ["l1", "l2"], ["r1", "r2", "stray"]]
+
+
+def test_lines_follow_the_text_of_their_element() -> None:
+    date = Element(Kind.TEXT, "Invoice no: 17593 over two columns", Box(0, 0, 100, 20))
+    names = {"17593": (60, 5), "Invoice no:": (10, 5), "over two col-": (10, 15), "umns": (300, 5)}
+    runs = [Run(name, place, (20.0, 0.0), (0.0, 5.0), ((0.0, 1.0),)) for name, place in names.items()]
+    ((_, lines),) = lines_by_element(ReadPage(PageRecord(1), 612, 792, [date], runs))
+    assert [run.text for run in lines] == ["Invoice no:", "17593", "over two col-", "umns"]
 
 
 def test_pages_with_text_stay_as_they_are() -> None:

@@ -1,20 +1,28 @@
 """A page's words as invisible text, each where it stands on the picture.
 
-One text object in render mode 3. A line is set at the angle it lies at, in a font as high as its letters; each word is
+Text objects in render mode 3. A line is set at the angle it lies at, in a font as high as its letters; each word is
 stretched to its own width, and a space fills the way to the next. Lines come in the page's reading order, which is
 that of the elements they stand in, so that text that is copied, searched or read aloud runs as the page does.
+
+The words of each element, item or cell are a piece of marked content with a number, by which a structure tree names
+them. An element without words, as most figures are, is an empty path around its place, which paints nothing. Running
+heads and feet are artifacts, and so is all that the page drew before.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
 from typing import Final
 
+from warmwire.documents.output.flow import FURNITURE, on_page
 from warmwire.documents.output.glyphless import ASCENT, DESCENT, WIDTH, Glyphless, plain
+from warmwire.documents.output.shares import Share, shares
+from warmwire.documents.output.tags import Piece, tag_of
 from warmwire.documents.reading.record import ReadPage
-from warmwire.layout.page import Box, Element
+from warmwire.layout.page import Kind
 from warmwire.layout.runs import Point, Run
 
 FONT: Final = "WwGlyphless"
@@ -30,33 +38,88 @@ _LEAST: Final = 0.01
 _WIDE: Final = 10_000.0
 """Most stretching that readers take, per cent."""
 
+_DRIFT: Final = 0.05
+"""A word is put in its place anew where those before it have not led there, to so many units of user space."""
 
-def text_layer(page: ReadPage, place: Callable[[float, float], Point], font: Glyphless) -> bytes:
-    """The content stream of a page's words; `place` takes points of the page's frame to user space."""
-    runs = in_reading_order(page.runs or spread_elements(page.elements), page.elements)
-    shown = [operators for run in runs for operators in _line(run.moved(place), font)]
-    if not shown:
-        return b""
-    return b"\n".join([b"q BT 3 Tr", *shown, b"ET Q\n"])
+
+Place = Callable[[float, float], Point]
+"""Takes points of a page's frame to user space."""
+
+
+@dataclass(slots=True)
+class Layer:
+    """What is added to a page: a content stream, and its pieces of marked content, in the order of their numbers."""
+
+    content: bytes = b""
+    pieces: list[Piece] = field(default_factory=list)
+
+
+def text_layer(page: ReadPage, place: Place, font: Glyphless, *, tagged: bool) -> Layer:
+    """The words of a page, as marked content if `tagged`; no content where there is nothing to say."""
+    layer = Layer()
+    found = _with_wordless(page) if tagged else shares(page)
+    pieces = (_piece(share, page, place, font, layer) if tagged else _text(share, place, font) for share in found)
+    if shown := list(filter(None, pieces)):
+        layer.content = b"\n".join([b"q 3 Tr", *shown, b"Q\n"])
+    return layer
+
+
+def _with_wordless(page: ReadPage) -> list[Share]:
+    """The shares of a page, with one for each element that has none."""
+    found = list(shares(page))
+    order = {id(element): number for number, element in enumerate(page.elements)}
+    missing = order.keys() - {id(share.element) for share in found}
+    found += [Share(element, []) for element in page.elements if id(element) in missing]
+    return sorted(found, key=lambda share: order.get(id(share.element), 0))
+
+
+def _piece(share: Share, page: ReadPage, place: Place, font: Glyphless, layer: Layer) -> bytes:
+    """A share as marked content; furniture without words is nothing."""
+    element, shown = share.element, _text(share, place, font)
+    if element is None or element.kind in FURNITURE:
+        return b"\n".join([b"/Artifact BMC", shown, b"EMC"]) if shown else b""
+    box = on_page(element.box, page)
+    xs, ys = zip(place(box.left, box.top), place(box.right, box.bottom), strict=True)
+    left, bottom, right, top = min(xs), min(ys), max(xs), max(ys)
+    if element.kind is Kind.PICTURE or not shown:
+        sizes = " ".join(_number(side, 2) for side in (left, bottom, right - left, top - bottom))
+        shown = f"{sizes} re n\n".encode() + shown
+    start = f"/{tag_of(share)} <</MCID {len(layer.pieces)}>> BDC".encode()
+    layer.pieces.append(Piece(share, (left, bottom, right, top)))
+    return b"\n".join([start, shown, b"EMC"])
+
+
+def _text(share: Share, place: Place, font: Glyphless) -> bytes:
+    """The lines of a share as a text object, nothing without any."""
+    lines = [operators for run in share.runs for operators in _line(run.moved(place), font)]
+    return b"\n".join([b"BT", *lines, b"ET"]) if lines else b""
 
 
 def _line(run: Run, font: Glyphless) -> Iterator[bytes]:
-    """A line's words, each followed by a space up to the next."""
+    """A line's words, each followed by a space up to the next, the last by one that ends the line: a hyphen by none."""
     length, height = math.hypot(*run.along), math.hypot(*run.across)
     words = run.words
     if length < _LEAST or height < _LEAST or len(words) != len(run.spans):
         return
     cos, sin = run.along[0] / length, run.along[1] / length
     base = [corner + ASCENT / (ASCENT + DESCENT) * down for corner, down in zip(run.corner, run.across, strict=True)]
-    yield f"/{FONT} {_number(height)} Tf".encode()
+    size, pen = round(height, 2), -math.inf
+    yield f"/{FONT} {_number(size)} Tf".encode()
     spans = _parted(run.spans, _SPACE * height / length)
-    starts = [*(start for start, _ in spans[1:]), None]
-    for word, (start, end), following in zip(words, spans, starts, strict=True):
-        x, y = base[0] + start * run.along[0], base[1] + start * run.along[1]
-        turn = " ".join(map(_number, (cos, sin, -sin, cos, x, y)))
-        yield f"{turn} Tm".encode() + _shown(plain(word), (end - start) * length, height, font)
-        if following is not None:
-            yield _shown(" ", (following - end) * length, height, font)
+    after = [] if words[-1].endswith("-") else [spans[-1][1] + _SPACE * height / length]
+    starts = [*(start for start, _ in spans[1:]), *after]
+    for word, (start, end), following in zip_longest(words, spans, starts):
+        if abs(start * length - pen) > _DRIFT:
+            pen = start * length
+            x, y = base[0] + start * run.along[0], base[1] + start * run.along[1]
+            yield " ".join([*map(_number, (cos, sin, -sin, cos)), _number(x, 2), _number(y, 2), "Tm"]).encode()
+        space = [(" ", following - end)] if following is not None else []
+        for text, share in ((plain(word), end - start), *space):
+            if text:
+                natural = len(text) * WIDTH / _EM * size
+                stretch = round(min(100 * max(share * length, _LEAST) / natural, _WIDE), 1)
+                pen += stretch / 100 * natural
+                yield f"{_number(stretch)} Tz <{font.encode(text).hex()}> Tj".encode()
 
 
 def _parted(spans: Sequence[tuple[float, float]], space: float) -> list[tuple[float, float]]:
@@ -70,70 +133,7 @@ def _parted(spans: Sequence[tuple[float, float]], space: float) -> list[tuple[fl
     return parted
 
 
-def _shown(text: str, width: float, height: float, font: Glyphless) -> bytes:
-    """Text stretched to a width."""
-    if not text:
-        return b""
-    stretch = 100 * max(width, _LEAST) / (len(text) * WIDTH / _EM * height)
-    return f" {_number(min(stretch, _WIDE))} Tz <{font.encode(text).hex()}> Tj".encode()
-
-
-def _number(value: float) -> str:
+def _number(value: float, places: int = 4) -> str:
     """A number as PDF has it: no exponent, and no more places than can be seen."""
-    return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) >= 5e-5 else "0"
-
-
-def in_reading_order(runs: Iterable[Run], elements: Sequence[Element]) -> list[Run]:
-    """Lines in the order of the elements they stand in, those in none after the one that came before them."""
-    placed: list[tuple[int, int, Run]] = []
-    last = -1
-    for number, run in enumerate(runs):
-        inside = [i for i, element in enumerate(elements) if element.box and _holds(element.box, run.middle)]
-        last = min(inside, key=lambda i: _area(elements[i]), default=last)
-        placed.append((last, number, run))
-    return [run for _, _, run in sorted(placed, key=lambda entry: entry[:2])]
-
-
-def _holds(box: Box, point: Point) -> bool:
-    return box.left <= point[0] <= box.right and box.top <= point[1] <= box.bottom
-
-
-def _area(element: Element) -> float:
-    return element.box.area if element.box is not None else 0.0
-
-
-def spread_elements(elements: Iterable[Element]) -> Iterator[Run]:
-    """Lines for what came without any, as of a model that gives boxes of paragraphs only: each element's words spread
-    over its box, in lines of a usual shape."""
-    for element in elements:
-        if element.box is None or element.box.area <= 0:
-            continue
-        if element.table is not None:
-            rows = [[cell.text for cell in element.table.cells if cell.row == row] for row in range(element.table.rows)]
-            lines = [" ".join(filter(None, row)) for row in rows]
-        else:
-            lines = _wrapped(element.text, element.box)
-        step = element.box.height / max(len(lines), 1)
-        for number, text in enumerate(lines):
-            if words := text.split():
-                ends = [0]
-                for word in words:
-                    ends.append(ends[-1] + len(word) + 1)
-                letters = ends[-1] - 1
-                spans = tuple((start / letters, (end - 1) / letters) for start, end in pairwise(ends))
-                corner = (element.box.left, element.box.top + number * step)
-                yield Run(" ".join(words), corner, (element.box.width, 0.0), (0.0, 0.8 * step), spans)
-
-
-def _wrapped(text: str, box: Box) -> list[str]:
-    """Text cut into as many lines as its box has room for letters that are half as wide as they are high."""
-    words = text.split()
-    letters = max(len(" ".join(words)), 1)
-    count = max(1, round(math.sqrt(letters * 0.42 * box.height / box.width)))
-    lines, line = [], ""
-    for word in words:
-        if line and len(line) + len(word) + 1 > math.ceil(letters / count) + 2:
-            lines.append(line)
-            line = ""
-        line = f"{line} {word}".strip()
-    return [*lines, line] if line else lines
+    text = f"{value:.{places}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from warmwire.documents.input.pdf.file import PdfSource
 from warmwire.documents.input.quality import TRUSTED, text_quality
 from warmwire.documents.input.source import PageText, Source
 from warmwire.documents.output.glyphless import Glyphless
-from warmwire.documents.output.layer import FONT, text_layer
+from warmwire.documents.output.layer import FONT, Layer, Place, text_layer
 from warmwire.documents.output.picture_pdf import picture_page
+from warmwire.documents.output.tags import add_tree, is_tagged
 from warmwire.documents.reading.record import Reading, ReadPage, Route
 from warmwire.errors import InputError, UsageError
 
@@ -41,16 +42,22 @@ def searchable_pdf(reading: Reading, source: Source, *, force: bool = False) -> 
     font = Glyphless()
     try:
         with _open(source, force) if isinstance(source, PdfSource) else pikepdf.new() as pdf:
-            layers = dict(_layers(pdf, source, reading, font))
+            places = dict(_places(pdf, source, reading))
+            tagged = not is_tagged(pdf) and _are_all(places, reading, len(pdf.pages))
+            layers = {index: text_layer(page, place, font, tagged=tagged) for index, (page, place) in places.items()}
+            layers = {index: layer for index, layer in layers.items() if layer.content}
             shared = font.add_to(pdf) if layers else None
+            after = pdf.make_stream(b"EMC\n") if layers and tagged else None
             for index, layer in layers.items():
-                _add(pdf, index, layer, shared)
+                _add(pdf, index, layer, shared, after)
+            if layers and tagged:
+                add_tree(pdf, reading, {index: layer.pieces for index, layer in layers.items()})
             stream = io.BytesIO()
             pdf.save(
                 stream,
                 compress_streams=False,
                 stream_decode_level=pikepdf.StreamDecodeLevel.none,
-                object_stream_mode=pikepdf.ObjectStreamMode.preserve,
+                object_stream_mode=_packing(tagged),
                 deterministic_id=True,
             )
             return stream.getvalue()
@@ -82,25 +89,33 @@ def _is_signed(pdf: Any) -> bool:
     return bool(flags & _SIGNATURES_EXIST) or "/Perms" in pdf.Root
 
 
-def _layers(pdf: Any, source: Source, reading: Reading, font: Glyphless) -> Iterator[tuple[int, bytes]]:
-    """The text layers that pages need, by the pages' places in the new file. Pictures get their pages first."""
+def _packing(tagged: bool) -> Any:
+    """How objects that are no streams are written. A tree is thousands of small ones, so they are packed with it."""
+    from pikepdf import ObjectStreamMode
+
+    return ObjectStreamMode.generate if tagged else ObjectStreamMode.preserve
+
+
+def _places(pdf: Any, source: Source, reading: Reading) -> Iterator[tuple[int, tuple[ReadPage, Place]]]:
+    """The pages that need a layer, by their places in the new file, with what takes their points to user space.
+    Pictures get their pages first."""
     for index, page in enumerate(reading.pages):
         if not isinstance(source, PdfSource):
-            layer = text_layer(page, picture_page(pdf, source, page), font)
+            yield index, (page, picture_page(pdf, source, page))
         elif page.record.route is Route.MODEL:
-            index, layer = page.record.page - 1, _pdf_layer(source, page, font)
-        else:
-            continue
-        if layer:
-            yield index, layer
+            opened = source.page(page.record.page - 1)
+            try:
+                if not _has_text(opened.text(), page):
+                    yield page.record.page - 1, (page, opened.frame.user_space)
+            finally:
+                opened.close()
 
 
-def _pdf_layer(source: PdfSource, page: ReadPage, font: Glyphless) -> bytes:
-    opened = source.page(page.record.page - 1)
-    try:
-        return b"" if _has_text(opened.text(), page) else text_layer(page, opened.frame.user_space, font)
-    finally:
-        opened.close()
+def _are_all(places: Mapping[int, object], reading: Reading, count: int) -> bool:
+    """Whether these are all pages with something to say: who follows a tree never comes to what is not in it."""
+    return len(reading.pages) == count and len(places) == sum(
+        page.record.route is Route.MODEL or bool(page.elements) for page in reading.pages
+    )
 
 
 def _has_text(text: PageText, page: ReadPage) -> bool:
@@ -112,8 +127,9 @@ def _has_text(text: PageText, page: ReadPage) -> bool:
     return bool(hidden.strip()) and text_quality(hidden) >= TRUSTED and len(hidden) >= _ENOUGH * read
 
 
-def _add(pdf: Any, index: int, layer: bytes, font: Any) -> None:
-    """Put a layer below what a page draws, and the font into its resources, which other pages may share."""
+def _add(pdf: Any, index: int, layer: Layer, font: Any, after: Any) -> None:
+    """Put a layer below what a page draws, and the font into its resources, which other pages may share. `after`, if
+    given, is the stream that ends an artifact: all that the page itself draws is one then."""
     from pikepdf import Dictionary, Name
 
     page = pdf.pages[index]
@@ -122,5 +138,7 @@ def _add(pdf: Any, index: int, layer: bytes, font: Any) -> None:
     fonts[f"/{FONT}"] = font
     resources[Name.Font] = fonts
     page.obj[Name.Resources] = resources
-    stream = pdf.make_stream(zlib.compress(layer, 9), Filter=Name.FlateDecode)
-    page.contents_add(stream, prepend=True)
+    content = layer.content + (b"/Artifact BMC\n" if after is not None else b"")
+    page.contents_add(pdf.make_stream(zlib.compress(content, 9), Filter=Name.FlateDecode), prepend=True)
+    if after is not None:
+        page.contents_add(after)

@@ -12,9 +12,9 @@ from html import escape
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
-from warmwire.documents.output.layer import in_reading_order, spread_elements
+from warmwire.documents.output.shares import lines_by_element
 from warmwire.documents.reading.record import Reading, ReadPage
-from warmwire.layout.page import Box, Element
+from warmwire.layout.page import Box
 from warmwire.layout.runs import Run
 
 _DPI: Final = 300
@@ -104,25 +104,14 @@ def alto(reading: Reading, *, is_pdf: bool) -> str:
 
 def _blocks(page: ReadPage) -> Iterator[list[_Line]]:
     """The page's lines in reading order, those of one element together."""
-    runs = in_reading_order(page.runs or spread_elements(page.elements), page.elements)
-    block: list[_Line] = []
-    before: Element | None = None
-    for run in runs:
-        inside = [element for element in page.elements if element.box is not None and _holds(element.box, run)]
-        element = min(inside, key=lambda found: found.box.area if found.box else 0.0, default=before)
-        if block and element is not before:
+    for _, runs in lines_by_element(page):
+        if block := [_line(run) for run in runs if run.words]:
             yield block
-            block = []
-        before = element
-        if words := [_Word(text, box) for text, box in zip(run.words, _word_boxes(run), strict=False)]:
-            block.append(_Line(words, _around([word.box for word in words]), run.confidence))
-    if block:
-        yield block
 
 
-def _holds(box: Box, run: Run) -> bool:
-    x, y = run.middle
-    return box.left <= x <= box.right and box.top <= y <= box.bottom
+def _line(run: Run) -> _Line:
+    words = [_Word(text, box) for text, box in zip(run.words, _word_boxes(run), strict=False)]
+    return _Line(words, _around([word.box for word in words]), run.confidence)
 
 
 def _word_boxes(run: Run) -> Iterator[Box]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SHARED: Final = ROOT.parent / "shared"
+DATA: Final = ROOT / "tests" / "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +60,6 @@ SETS: Final = (
     Set("replicas", "replicas", judged=False, facts=True),
     Set("replicas-scan", "replicas", judged=False, facts=True, scan=True),
 )
+
+SMALL: Final = Set("small", "scored", judged=False)
+"""The few small documents of this project, in `DATA`."""

@@ -5,7 +5,8 @@
 Idle: the resident memory of `warmwire serve echo` before, with, and after so many connections, each of which has had an
 answer. Busy: four streams of a Markov chain, each faster than the bridge can pass on, through `warmwire bridge`, and
 beside them one short request after another to `/health`. Fast: the deltas a second of `serve echo` to a client that
-only counts bytes. `benchmarks/host.py` prints the same.
+only counts bytes. Clients: how much longer a short request takes where more of them ask at once, each again as soon as
+it has its answer. `benchmarks/host.py` prints the same but for the last.
 """
 
 from __future__ import annotations
@@ -14,19 +15,24 @@ import argparse
 import json
 import os
 import resource
+import selectors
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from statistics import median
-from typing import Any
+from typing import Final, cast
 from urllib.parse import urlsplit
 
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.rows import Budget, Rows, alone, growth
+from benchmarks.table import show
 from warmwire.client import Client, Message, Request, text_block
 from warmwire.markov import train
 from warmwire.wire.generation.request import encode_request
@@ -34,7 +40,8 @@ from warmwire.wire.generation.request import encode_request
 COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
 STREAMS = 4
 DELTAS = 200_000
-MOST_HEALTH_MS, MOST_IDLE_KB, MOST_IDLE_MB = 50.0, 16.0, 40.0
+GROUP: Final = "crowd"
+MOST_HEALTH_MS, MOST_IDLE_KB, MOST_IDLE_MB, MOST_GROWTH = 50.0, 16.0, 40.0, 0.1
 
 
 @contextmanager
@@ -71,7 +78,8 @@ def read_answer(sock: socket.socket) -> None:
         tail = (tail + buffer[max(0, count - 300) : count])[-400:]
 
 
-def idle(count: int, directory: str) -> dict[str, float]:
+def idle(count: int, directory: str) -> Rows:
+    """The memory of connections that do nothing."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     addr = f"{directory}/idle.sock"
@@ -93,15 +101,14 @@ def idle(count: int, directory: str) -> dict[str, float]:
         with Client(addr) as client:
             client.ask("x").text()
         after = resident(host.pid)
-    return {
-        "idle_connections": count,
-        "idle_kb_each": 1000 * (there - before) / count,
-        "idle_mb": there - before,
-        "idle_mb_kept": after - before,
-    }
+    name = f"{count:,} idle connections, memory"
+    yield alone(GROUP, f"{name} of each", "KB", [1000 * (there - before) / count], more=False, wanted=MOST_IDLE_KB)
+    yield alone(GROUP, name, "MB", [there - before], more=False, wanted=MOST_IDLE_MB)
+    yield alone(GROUP, f"{name} kept", "MB", [after - before], more=False)
 
 
-def busy(probes: int, directory: str) -> dict[str, float]:
+def busy(probes: int, directory: str) -> Rows:
+    """How soon a bridge answers a short request while it is flooded."""
     text = Path(directory) / "text"
     text.write_bytes(bytes(range(97, 123)) * 40)
     model = str(Path(directory) / "fast.gril")
@@ -132,7 +139,10 @@ def busy(probes: int, directory: str) -> dict[str, float]:
             while b'"ok"' not in answer:
                 answer += sock.recv(4096)
             times.append(1000 * (time.perf_counter() - begun))
-    return {"health_ms_median": median(times), "health_ms_p99": sorted(times)[int(len(times) * 0.99)]}
+    name = f"/health beside {STREAMS} fast streams"
+    yield alone(GROUP, name, "ms", times, more=False)
+    worst = [sorted(times[i::4])[int(len(times[i::4]) * 0.99)] for i in range(4)]
+    yield alone(GROUP, f"{name}, p99", "ms", worst, more=False, wanted=MOST_HEALTH_MS)
 
 
 def drain(sock: socket.socket) -> None:
@@ -141,7 +151,8 @@ def drain(sock: socket.socket) -> None:
             pass
 
 
-def fast(directory: str) -> dict[str, float]:
+def fast(directory: str) -> Rows:
+    """Deltas a second of a worker that is a process."""
     addr = f"{directory}/fast.sock"
     with running("serve", "echo", "--socket", addr), socket.socket(socket.AF_UNIX) as sock:
         sock.connect(addr)
@@ -151,34 +162,54 @@ def fast(directory: str) -> dict[str, float]:
             sock.sendall(question("word " * DELTAS))
             read_answer(sock)
             rates.append(DELTAS / (time.perf_counter() - begun))
-    return {"worker_deltas_per_second": median(rates)}
+    yield alone(GROUP, "deltas of a worker process, counted", "/s", rates, more=True)
 
 
-def measure(count: int, probes: int) -> dict[str, Any]:
+def clients(counts: Sequence[int], seconds: float, directory: str) -> Rows:
+    """Milliseconds that a short request costs, by how many clients there are."""
+    addr, asked, points = f"{directory}/clients.sock", question("x"), []
+    with running("serve", "echo", "--socket", addr, "--queue", str(2 * max(counts))):
+        for count in counts:
+            with ExitStack() as stack, selectors.DefaultSelector() as selector:
+                for _ in range(count):
+                    sock = stack.enter_context(socket.socket(socket.AF_UNIX))
+                    sock.connect(addr)
+                    sock.sendall(asked)
+                    selector.register(sock, selectors.EVENT_READ)
+                done, begun = -count, 0.0  # the first answer of each is not counted
+                while done < count or time.perf_counter() < begun + seconds / len(counts):
+                    for key, _ in selector.select():
+                        sock = cast(socket.socket, key.fileobj)
+                        read_answer(sock)
+                        sock.sendall(asked)
+                        done += 1
+                        begun = time.perf_counter() if done == 0 else begun
+                points.append((count, 1000 * (time.perf_counter() - begun) / done))
+    axes = ("clients", "ms a request")
+    yield growth(GROUP, "requests beside more clients", axes, points, wanted=MOST_GROWTH)
+
+
+def measure(count: int, probes: int) -> Rows:
     with tempfile.TemporaryDirectory(prefix="warmwire-") as directory:
-        return {**idle(count, directory), **busy(probes, directory), **fast(directory), "load": os.getloadavg()[0]}
+        yield from idle(count, directory)
+        yield from busy(probes, directory)
+        yield from fast(directory)
 
 
-def show(result: dict[str, Any]) -> None:
-    print(
-        f"{result['idle_connections']} idle connections: {result['idle_kb_each']:.1f} KB each (goal {MOST_IDLE_KB:g}),"
-        f" {result['idle_mb']:.1f} MB together (goal {MOST_IDLE_MB:g}), {result['idle_mb_kept']:.1f} MB kept"
-    )
-    print(
-        f"/health beside {STREAMS} fast streams: median {result['health_ms_median']:.1f} ms,"
-        f" p99 {result['health_ms_p99']:.1f} ms (goal {MOST_HEALTH_MS:g}); load {result['load']:.1f}"
-    )
-    print(f"deltas a second of a worker process: {result['worker_deltas_per_second']:.0f}")
+def rows(budget: Budget) -> Rows:
+    yield from measure(*((500, 100) if budget.quick else (2000, 400)))
+    with tempfile.TemporaryDirectory(prefix="warmwire-") as directory:
+        counts = (1, 10, 100) if budget.quick else (1, 10, 100, 1000)
+        yield from clients(counts, budget.share(0.3), directory)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--idle", type=int, default=2000, help="connections that do nothing")
     parser.add_argument("--probes", type=int, default=200, help="requests to /health")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     args = parser.parse_args()
-    result = measure(args.idle, args.probes)
-    print(json.dumps(result)) if args.json else show(result)
+    show(measure(args.idle, args.probes), args.json)
 
 
 if __name__ == "__main__":

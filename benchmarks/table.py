@@ -45,7 +45,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.beside,
         "" if row.theirs is None else figure(row.theirs),
         "" if row.ratio is None else figure(row.ratio.middle),
-        spread(row.judged) if row.judged.count > 1 else "",
+        spread(row.judged) if row.judged.low < row.judged.high else "",
         wanted(row),
         {None: "", True: "yes", False: "**no**"}[row.met],
     )

@@ -21,9 +21,17 @@ _OUT: Final = 4 << 20
 
 
 def merged(
-    data: NDArray[np.uint8], begins: Sequence[int], ends: Sequence[int], scales: Sequence[float] | None, depth: int
+    data: NDArray[np.uint8],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    scales: Sequence[float] | None,
+    depth: int,
+    room: int = _OUT,
 ) -> Iterator[Piece]:
     """Merge verified runs of records that lie in `data`; gives contexts, weights and their records, piece by piece.
+
+    A piece is at most `room` bytes, which are more than a record of 256 weights takes. The records of a run begin 8
+    bytes behind the start of `data` or later.
 
     The counts of each run are multiplied by its scale, if there are scales, and stay at least 1.
     A context whose counts would overflow 32 bits together has them halved until they fit.
@@ -31,7 +39,7 @@ def merged(
     cursors, stops = np.array(begins, np.int64).data, np.array(ends, np.int64).data
     factors = np.ones(len(begins)) if scales is None else np.array(scales, np.float64)
     heap, sums = np.empty(len(begins), np.int64), np.zeros(256, np.uint64)
-    out = np.empty(_OUT, np.uint8)
+    out = np.empty(room, np.uint8)
     while True:
         tally = np.zeros(2, np.int64)
         size = kernel.merge(

@@ -12,9 +12,7 @@ Text beyond the memory allowed is taken in chunks; each becomes a small model in
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,11 +27,10 @@ from numpy.typing import NDArray
 from warmwire.errors import InputError, UsageError
 from warmwire.markov import kernel
 from warmwire.markov.chain import Chain, Piece, assemble, write_model
-from warmwire.markov.merging import merged
+from warmwire.markov.runs import Runs
 from warmwire.markov.sources import expand, open_text, read_some, total_size
-from warmwire.markov.storage import HEADER_SIZE, MAX_DEPTH, Header
+from warmwire.markov.storage import MAX_DEPTH, Header
 from warmwire.system.cpus import cores
-from warmwire.system.files import write_all
 
 Progress = Callable[[str, int, int | None], None]
 """Called with a stage (reading, sorting, merging), what is done of it and how much there is, where known."""
@@ -42,8 +39,12 @@ DEFAULT_MEMORY: Final = 4 << 30
 _LEAST_MEMORY: Final = 1 << 20
 _SHALLOW: Final = 8
 _SHALLOW_COST: Final = 12
-_DEEP_COST: Final = 40
-"""Bytes of memory per byte of text: the text and its keys, or also words, ranks and a hash table."""
+_DEEP_COST: Final = 64
+"""Bytes of memory per byte of text: the text and its keys, or also words, ranks and a hash table. The worst case, all
+keys in one bucket, takes ten of the twelve; otherwise the groups under way have half the memory."""
+_GROUPS_SHARE: Final = 2
+_LEAST_GROUPS: Final = 4 << 20
+"""Bytes that the groups under way have however little memory is allowed: smaller ones would mostly look for keys."""
 _MOST_COUNTS: Final = (1 << 32) - 1
 _MOST_RANKS: Final = (1 << 28) - 4096
 """Bytes of a chunk, so that counts fit 32 bits and ranks 28."""
@@ -131,7 +132,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     report = progress or (lambda stage, done, total: None)
     total = total_size(files)
-    room = min(memory // _SHALLOW_COST, _MOST_COUNTS) if depth <= _SHALLOW else min(memory // _DEEP_COST, _MOST_RANKS)
+    room = chunk_size(depth, memory)
     if total is not None:
         room = min(room, total + (depth + _SHALLOW) * len(files) + 1)
     jobs = jobs or cores()
@@ -141,24 +142,19 @@ def _pieces(
         if chunk is None:
             raise InputError("nothing to learn from: the training text is empty")
         if chunk.last:
-            yield from records(chunk, depth, pool, jobs, report)
+            yield from records(chunk, depth, pool, jobs, memory, report)
             return
-        with tempfile.TemporaryFile(dir=spill, buffering=0) as file:
-            bounds = [HEADER_SIZE]
-            try:
-                file.seek(HEADER_SIZE)
-                for part in chain([chunk], chunks):
-                    for _, _, piece in records(part, depth, pool, jobs, report):
-                        write_all(file, piece.data)
-                    bounds.append(file.tell())
-            except OSError as error:
-                raise InputError(f"cannot write a temporary file: {error.strerror or error}") from error
+        with Runs(depth, memory, spill) as runs:
+            for part in chain([chunk], chunks):
+                runs.add(records(part, depth, pool, jobs, memory, report))
+            del chunk, part  # their text
             report("merging", 0, None)
-            mapped = mmap.mmap(file.fileno(), 0)
-            for made in merged(np.frombuffer(mapped, np.uint8), bounds[:-1], bounds[1:], None, depth):
-                yield made
-                if hasattr(mmap, "MADV_DONTNEED"):
-                    mapped.madvise(mmap.MADV_DONTNEED)  # what has been read need not stay in memory
+            yield from runs.merge()
+
+
+def chunk_size(depth: int, memory: int) -> int:
+    """How many bytes of text are sorted at once in so much memory."""
+    return min(memory // _SHALLOW_COST, _MOST_COUNTS) if depth <= _SHALLOW else min(memory // _DEEP_COST, _MOST_RANKS)
 
 
 def read_chunks(
@@ -197,9 +193,9 @@ def read_chunks(
 
 
 def records(
-    chunk: Chunk, depth: int, pool: ThreadPoolExecutor, jobs: int, report: Callable[[str, int, int | None], None]
+    chunk: Chunk, depth: int, pool: ThreadPoolExecutor, jobs: int, memory: int, report: Progress
 ) -> Iterator[Piece]:
-    """The records of one chunk of text, in order.
+    """The records of one chunk of text, in order, made by `jobs` threads of `pool` in `memory` bytes.
 
     Neighbouring buckets form groups. A thread that takes a group goes through the text for the group's keys only:
     that is cheaper than to have all keys in memory at once, and needs nobody else.
@@ -207,6 +203,8 @@ def records(
     total = chunk.positions
     # So many keys that the records of all groups under way, and their keys, stay a fraction of the text's size.
     most = min(max(_GROUP, 8 * total // (jobs + 1)) // (6 + depth), max(_KEYS, total // (4 * jobs)))
+    # A thread has keys and room to sort them, and one group more has its records than there are threads.
+    most = min(most, max(memory // _GROUPS_SHARE, _LEAST_GROUPS) // (18 * jobs + (6 + depth) * (jobs + 1)))
     sorter = _Sorter(chunk, depth, most)
     groups = -(-total // most)
     if total > _WORTH_SHARING:

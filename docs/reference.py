@@ -1,6 +1,7 @@
 """Writes the parts of the documentation that the code knows better: `make docs-reference`.
 
     docs/cli.md, docs/warmwire.1     every verb, from the command line itself
+    docs/completions/                what bash, zsh and fish ask at the Tab key, as typer writes it
     docs/errors.md                   every error, from `warmwire.errors`
     the table of rooms               in docs/architecture.md and CONTRIBUTING.md, from the packages and their test
     docs/flow.svg                    the picture of docs/flow.txt
@@ -22,6 +23,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "docs")]
 
 import typer.main  # noqa: E402
 from flow import drawn  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
 
 from warmwire import errors  # noqa: E402
 from warmwire.cli import app  # noqa: E402
@@ -36,6 +38,9 @@ STATUS: Final = {
     "130": "interrupted (Ctrl-C)",
     "143": "terminated (SIGTERM)",
 }
+
+COMPLETIONS: Final = {"bash": "warmwire", "zsh": "_warmwire", "fish": "warmwire.fish"}
+"""The file of each shell, under the name by which it is looked for."""
 
 VARIABLES: Final = {
     "WARMWIRE_MODELS": "folders of model files for `warmwire models`, with colons between",
@@ -58,6 +63,7 @@ def made() -> dict[Path, str]:
         docs / "warmwire.1": _manual(),
         docs / "errors.md": _errors(),
         docs / "flow.svg": drawn((docs / "flow.txt").read_text(encoding="utf-8")),
+        **{docs / "completions" / name: _completion(shell) for shell, name in COMPLETIONS.items()},
         **{path: _with_rooms(path) for path in (docs / "architecture.md", ROOT / "CONTRIBUTING.md")},
     }
 
@@ -144,6 +150,16 @@ def _cli() -> str:
         lines += _option_table(options)
         lines += ["```sh", *EXAMPLES[verb], "```", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _completion(shell: str) -> str:
+    """The script by which a shell asks `warmwire` itself how a command line may go on."""
+    done = CliRunner().invoke(app, prog_name="warmwire", env={"_WARMWIRE_COMPLETE": f"source_{shell}"})
+    script = done.stdout.strip() + "\n"
+    if shell == "zsh":
+        # zsh reads the file at the first Tab, and that one is to be answered as well.
+        script = script.replace("compdef _warmwire_completion warmwire", '_warmwire_completion "$@"')
+    return script
 
 
 def _option_table(options: list[Any]) -> list[str]:

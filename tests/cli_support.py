@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
@@ -120,3 +121,17 @@ def status(path: str, expected: int = 0) -> dict[str, object]:
     assert done.returncode == expected, done.stdout + done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
+
+
+def venv_with(folder: Path, *wheels: Path, source: bool = False) -> Path:
+    """A new venv with these wheels, which sees the packages of this one as well, and this tree if it is to.
+
+    Nothing is fetched. A package that is in both is the one of the new venv.
+    """
+    venv.create(folder, with_pip=False)
+    [site] = (folder / "lib").glob("python*/site-packages")
+    seen = ("site-packages", "src") if source else ("site-packages",)
+    (site / "outer.pth").write_text("\n".join(path for path in sys.path if path.endswith(seen)))
+    pip = [sys.executable, "-m", "pip", "--python", str(folder), "install", "-q", "--no-index", "--no-deps"]
+    subprocess.run([*pip, "--force-reinstall", *map(str, wheels)], check=True)
+    return folder

@@ -7,15 +7,13 @@ import hashlib
 import json
 import re
 import subprocess
-import sys
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.cli_support import failure, run
+from tests.cli_support import failure, run, venv_with
 from tests.conftest import Serve
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "plugins.md"
@@ -53,17 +51,12 @@ def wheel(folder: Path, module: str, code: str, entry: str) -> Path:
 def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A venv that sees what this one has, with the tutorial's package installed, and one that is broken."""
     folder = tmp_path_factory.mktemp("plugins")
-    venv.create(folder / "venv", with_pip=False)
-    [site] = (folder / "venv" / "lib").glob("python*/site-packages")
-    (site / "outer.pth").write_text("\n".join(path for path in sys.path if path.endswith(("site-packages", "src"))))
     entry = tomllib.loads(block("toml"))["project"]["entry-points"]["warmwire.models"]["shout"]
     wheels = [
         wheel(folder, "shout", block("python"), entry),
         wheel(folder, "broken", "import nothing_of_that_name\n", "broken:Kind"),
     ]
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", str(site)]
-    subprocess.run([*pip, *map(str, wheels)], check=True)
-    return str(folder / "venv" / "bin" / "python")
+    return str(venv_with(folder / "venv", *wheels, source=True) / "bin" / "python")
 
 
 def warmwire(python: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -81,11 +81,11 @@ def test_groups_that_cannot_be(path: str) -> None:
 # ---------------------------------------------------------------------- under a service manager
 
 
-UNIT = Path(__file__).parents[2] / "examples" / "warmwire.service"
+UNIT = Path(__file__).parents[2] / "deploy" / "warmwire.service"
 
 
 def unit_options() -> list[str]:
-    """What the example unit puts behind the model and the socket."""
+    """What the unit puts behind the model and the socket."""
     (command,) = re.findall(r"^ExecStart=(.*)$", UNIT.read_text(), re.M)
     words: list[str] = command.split()
     assert words[1:5] == ["serve", "${WARMWIRE_MODEL}", "--socket", "%t/inferd/inferd.sock"]

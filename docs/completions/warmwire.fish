@@ -1,0 +1,1 @@
+complete --command warmwire --no-files --arguments "(env _WARMWIRE_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) warmwire)" --condition "env _WARMWIRE_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) warmwire"

@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz test-llm quality docs-reference sanitize bench bench-quick bench-compare clean
+.PHONY: demo test lint types check fuzz fuzz-guided soak test-llm quality docs-reference sanitize bench bench-quick bench-compare clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -27,6 +27,17 @@ check: $(STAMPS)/dev
 
 fuzz: $(STAMPS)/dev
 	$(BIN)/python -m tests.fuzz --seconds 10
+
+# Every target of the fuzzer for SECONDS, led by coverage; writes what it came to into docs/reliability.md.
+SECONDS ?= 60
+fuzz-guided: $(STAMPS)/dev
+	$(BIN)/python -m pip install -q 'atheris>=3.0'
+	$(BIN)/python -m tests.fuzz --engine atheris --seconds $(SECONDS) --output docs/reliability.md
+
+# Hosts, a bridge and runs of ocr under every fault, for MINUTES; writes the counts into docs/reliability.md.
+MINUTES ?= 5
+soak: $(STAMPS)/dev
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --output docs/reliability.md
 
 # The tests of the Markov kernel on a copy of it with bounds checks and sanitizers; two minutes of a processor, so not
 # part of `make test`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from tests.support import COMMAND, eventually
 from warmwire.documents.input import drop as drop_module
 from warmwire.documents.input.drop import DropFolder
 from warmwire.documents.input.gather import Input
+from warmwire.system.records import pack
 
 DROPPED = 30
 
@@ -138,3 +140,12 @@ def test_cut_off_between_marking_and_moving_a_file_is_moved_and_not_read(folder:
     assert look(again) == ["x.pdf"]
     again.finish(Input.of(str(folder / "in" / "x.pdf")), well=False)
     assert (folder / "done" / "failed" / "x.pdf").read_bytes() == b"2"
+
+
+def test_a_line_of_the_ledger_that_means_nothing_is_passed_over(folder: Path) -> None:
+    (folder / "in" / "x.pdf").write_bytes(b"1")
+    mark = drop_module._mark(str(folder / "in" / "x.pdf"))
+    known = json.dumps({"file": "x.pdf", "mark": mark, "place": "x"}).encode()
+    strange = (b"\xff", b"[" * 9999, b"3", b'{"file":1,"gone":true}', b'{"file":"x.pdf","mark":[1],"place":"x"}')
+    (folder / "ledger").write_bytes(b"".join(map(pack, [known, *strange])))
+    assert look(DropFolder(folder / "in", folder / "ledger")) == []

@@ -1,4 +1,4 @@
-"""A plug-in with a model `faulty`, which does what the last word of a prompt says.
+"""A plug-in with a model `faulty`, which does what the first word of a prompt says, and a page model `faulty-pages`.
 
 A worker is a fresh interpreter, so the tests put this folder, which has a package's metadata too, on its PYTHONPATH.
 """
@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import zlib
 
 from warmwire.models.kind import Kind
 
@@ -46,6 +47,12 @@ class Faulty:
                 with open(argument, "w") as file:
                     file.write("cancelled")
                 say("never seen")
+            case "mark" | "slow":  # "mark NAME COUNT": the name so many times; slowly, it hears of a cancel
+                name, count = argument.split()
+                for number in range(int(count)):
+                    if order == "slow" and cancelled.wait(0.005):
+                        break
+                    say(f"{name}-{number} ")
             case "deaf":
                 time.sleep(1000)
             case "stop":
@@ -86,6 +93,19 @@ class Faulty:
         return Finish()
 
 
+class Sheets:
+    """Calls a page by its pixels, and notes in the file FAULTY_SHOWN that it was shown it."""
+
+    name = "faulty-pages"
+
+    def generate(self, image, prompt, max_tokens, emit, cancelled):
+        sheet = f"sheet{zlib.crc32(image.tobytes()):08x}"
+        with open(os.environ["FAULTY_SHOWN"], "a") as file:
+            file.write(f"{sheet}\n")
+        cancelled.wait(0.02)
+        emit(sheet)
+
+
 def load_faulty(name):
     from warmwire.errors import InputError
 
@@ -108,11 +128,21 @@ def load_faulty(name):
 
 class FaultyKind(Kind):
     word = "faulty"
-    usage = "faulty[-file|-bug|-exit|@FILE|=FILE]"
+    usage = "faulty[-pages|-file|-bug|-exit|@FILE|=FILE]"
     summary = "a model that fails as it is told"
 
     def matches(self, name):
         return name.startswith("faulty")
 
     def load(self, name, threads):
+        if name == Sheets.name:
+            from warmwire.models.interface import PageModel
+
+            return PageModel(self.load_pages(name, threads))
         return load_faulty(name)
+
+    def page_name(self, name):
+        return name if name == Sheets.name else None
+
+    def load_pages(self, name, threads):
+        return Sheets()

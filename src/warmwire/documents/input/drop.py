@@ -127,16 +127,12 @@ class DropFolder:
             lines = self._ledger.read_bytes().splitlines(keepends=True) if self._ledger.exists() else []
         except OSError as error:
             raise InputError(f"{self._ledger}: cannot be read ({error.strerror or error})") from None
-        for line in lines:
-            record = unpack(line)
-            if record is None:
-                continue
-            entry = json.loads(record)
-            if entry.get("gone"):
-                self._read.pop(entry["file"], None)
-            else:
-                size, changed, number = entry["mark"]
-                self._read[entry["file"]] = (size, changed, number), PurePath(entry["place"])
+        for record in filter(None, map(unpack, lines)):
+            match _decode(record):
+                case {"file": str(file), "gone": True}:
+                    self._read.pop(file, None)
+                case {"file": str(file), "mark": [int(size), int(changed), int(number)], "place": str(place)}:
+                    self._read[file] = (size, changed, number), PurePath(place)
 
     def _note(self, entry: dict[str, Any]) -> None:
         try:
@@ -146,6 +142,14 @@ class DropFolder:
                 append(file.fileno(), (b"\n" if torn else b"") + pack(json.dumps(entry).encode()))
         except OSError as error:
             raise WarmwireError(f"{self._ledger}: cannot be written ({error.strerror or error})") from None
+
+
+def _decode(record: bytes) -> Any:
+    """What a record says; None for one that is no JSON, as another version may write."""
+    try:
+        return json.loads(record)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _changes(path: Path) -> Iterator[bool]:

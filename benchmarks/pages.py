@@ -85,10 +85,10 @@ class Ours:
         self._reader = Reader(lambda: Local(pages), ReadOptions(dpi=DPI, force=True))
 
     def _timed(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
-        def timed(*given: Any) -> Any:
+        def timed(*given: Any, **named: Any) -> Any:
             started = time.process_time()
             try:
-                return call(*given)
+                return call(*given, **named)
             finally:
                 self.parts[part] += time.process_time() - started
 

@@ -17,6 +17,7 @@ import msgspec
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 from warmwire.media.images import Image
+from warmwire.models.interface import Progress
 from warmwire.models.pages.geometry import Frame
 from warmwire.models.pages.reader import PageReader, Sight
 
@@ -35,7 +36,7 @@ class SightReader(PageReader):
         height, width = image.shape[:2]
         return self._folder / f"{width}x{height}-{hashlib.sha256(image.tobytes()).hexdigest()[:24]}.json"
 
-    def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
+    def look(self, image: Image, cancelled: threading.Event, progress: Progress | None = None) -> Sight | None:
         """What the models see on a page, from memory where it was seen before."""
         path = self.path_of(image)
         if path.exists():
@@ -44,7 +45,7 @@ class SightReader(PageReader):
             if not self._loaded:
                 super().__init__()
                 self._loaded = True
-            sight = super().look(image, cancelled)
+            sight = super().look(image, cancelled, progress)
         if sight is not None:
             save_sight(sight, path)
         return sight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 import warmwire
+from tests.client_support import DELTA, DONE, saying, scripted_server
 from tests.reader_support import PAGE, Reader, listening
-from tests.support import PATIENCE, Script, Start
+from tests.support import PATIENCE, Peer, Script, Start, blob_pair, image_body, json_frame
 from warmwire.client import CancelledError, InternalError, InvalidRequestError, OutBlock, StopReason, TruncatedError
-from warmwire.models.interface import Finish
+from warmwire.models.interface import Finish, Hearing
 
 SUM = int(PAGE.astype(np.int64).sum())
 START = f"<doctag>20x30 sum={SUM} "
@@ -134,6 +136,60 @@ class TestEngine:
     def test_close_twice(self, engine: tuple[Any, Reader]) -> None:
         engine[0].close()
         engine[0].close()
+
+
+class Counting(Reader):
+    """A page handler that tells how many of its lines it has read."""
+
+    def generate(self, image: Any, prompt: str, max_tokens: int | None, emit: Any, cancelled: Any) -> Any:
+        if isinstance(emit, Hearing):
+            for line in range(1, 4):
+                emit.progress(line, 3)
+        return super().generate(image, prompt, max_tokens, emit, cancelled)
+
+
+class TestProgress:
+    @pytest.mark.parametrize("dialled", [False, True], ids=["local", "dial"])
+    def test_an_engine_hears_how_far_a_page_is(self, path: str, dialled: bool) -> None:
+        reader, heard = Counting(), list[tuple[int, int]]()
+        with contextlib.ExitStack() as stack:
+            if dialled:
+                stack.enter_context(listening(reader, path))
+            engine = stack.enter_context(warmwire.dial(path) if dialled else warmwire.Local(reader))
+            plain = engine.read(PAGE)
+            assert heard == []
+            engine.progress = lambda done, total: heard.append((done, total))
+            assert engine.read(PAGE) == plain
+            assert heard == [(1, 3), (2, 3), (3, 3)]
+            engine.progress = None
+            engine.read(PAGE)
+            assert len(heard) == 3
+
+    def test_only_who_asks_is_told(self, path: str) -> None:
+        told = {"id": "r", "type": "frame", "block": {"type": "progress", "done": 1, "total": 3}}
+        answers = []
+        with listening(Counting(), path), Peer(path) as peer:
+            for more in ({}, {"progress": True}):
+                peer.send(json_frame(image_body("i", **more)), blob_pair("i", bytes(6)))
+                frames = [peer.receive()]
+                while frames[-1]["type"] == "frame":
+                    frames.append(peer.receive())
+                answers.append(frames)
+        plain, asked = answers
+        assert asked[0] == told
+        assert asked[3:] == plain
+
+    def test_a_handler_that_does_not_tell_is_not_asked(self, path: str) -> None:
+        with listening(Reader(), path), warmwire.dial(path) as engine:
+            engine.progress = lambda done, total: pytest.fail("there is nothing to tell")
+            assert engine.recognize(PAGE).endswith("</doctag>")
+
+    def test_what_is_no_progress_is_passed_over(self, path: str) -> None:
+        blocks = ({"done": "one", "total": 3}, {"done": -1, "total": 3}, {"done": 1}, {"done": 1, "total": 0}, {})
+        odd = [json_frame({"type": "frame", "block": {"type": "progress", **block}}) for block in blocks]
+        with scripted_server(path, saying(*odd, DELTA, DONE)), warmwire.dial(path) as engine:
+            engine.progress = lambda done, total: pytest.fail("none of it can be meant")
+            assert engine.recognize(PAGE) == "half "
 
 
 def test_a_page_that_its_host_has_given_up_is_no_page(start: Start) -> None:

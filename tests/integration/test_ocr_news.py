@@ -82,3 +82,31 @@ def test_the_time_that_is_left_is_told_by_the_pace_of_late(
     assert said[0] == "warmwire: loading models"
     assert said[101].endswith("(0.05 pages/s, 100 min left)") or "1 h 40 min left" in said[101]
     assert said[-1].endswith("(0.5 pages/s, 7 min left)")
+
+
+def test_the_bar_moves_within_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    with News(ProgressStyle.BAR) as news:
+        news.begin(1, 2)
+        with news.loading("loading models"):
+            first, second = news.within(), news.within()
+        assert first is not None
+        assert second is not None
+
+        def shown() -> float:
+            (task,) = news._show()._progress.tasks
+            assert task.total == 2
+            return float(task.completed)
+
+        first(1, 4)
+        assert shown() == 0.25
+        second(2, 4)
+        assert shown() == 0.75
+        first(4, 4)
+        assert shown() == 1.5
+        news.page("x.pdf", 2, PageRecord(1, Route.MODEL))
+        assert shown() == 1.5
+        second(4, 4)
+        news.page("x.pdf", 2, PageRecord(2, Route.MODEL))
+        assert shown() == 2
+    assert News(ProgressStyle.LINES).within() is None
+    assert News(ProgressStyle.JSON).within() is None

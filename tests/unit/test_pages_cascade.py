@@ -63,7 +63,7 @@ def test_a_word_of_which_much_is_sure_is_read_without_its_neighbours() -> None:
     text = "one two three fozr five six seven"
     (part,) = doubtful(line(text, z=0.7))
     assert text[part.start : part.end] == "three fozr five"
-    (part,) = doubtful(line(text, z=0.9))
+    (part,) = doubtful(line(text, z=0.85))
     assert text[part.start : part.end] == "fozr"
 
 
@@ -73,7 +73,7 @@ def test_a_word_that_stands_elsewhere_without_doubt_is_doubted_less() -> None:
     text = "along a Harbour, and away"
     assert doubtful(line(text, H=0.7), known) == []
     assert len(doubtful(line(text, H=0.7))) == len(doubtful(line(text, H=0.5), known)) == 1
-    assert known_words([line("unsure", u=0.9)]) == set()
+    assert known_words([line("unsure", u=0.85)]) == set()
 
 
 def test_parts_are_cut_where_there_is_no_ink() -> None:
@@ -122,7 +122,7 @@ def test_the_careful_reader_sees_doubtful_parts_only() -> None:
 def test_a_page_with_many_corrections_is_read_again_as_a_whole() -> None:
     readings, again = cascade(
         [CROP] * 10,
-        lambda crops: [line("wxrds", x=0.92)] * 5 + [line("wrong words here")] * 5,
+        lambda crops: [line("wxrds", x=0.88)] * 5 + [line("wrong words here")] * 5,
         lambda crops: [line("words")] * len(crops),
     )
     assert [reading.text for reading in readings] == ["words"] * 10

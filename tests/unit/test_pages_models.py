@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,8 +12,9 @@ pytest.importorskip("cv2")
 pytest.importorskip("onnxruntime")
 
 from warmwire.errors import BackendUnavailableError
+from warmwire.models.pages import recogniser
 from warmwire.models.pages.detector import LETTERS, USUAL_SIDE, lines_in, side_for
-from warmwire.models.pages.recogniser import picture_of
+from warmwire.models.pages.recogniser import Recogniser, picture_of
 from warmwire.models.pages.session import model_path, planes
 
 
@@ -39,6 +43,45 @@ def test_a_line_is_as_wide_as_it_is() -> None:
     assert not batch[..., 100:].any()
     assert picture_of(np.zeros((96, 50, 3), np.uint8))[0].shape == (1, 3, 48, 32)
     assert picture_of(np.zeros((96, 1, 3), np.uint8))[0].shape == (1, 3, 48, 8)
+
+
+class Scores:
+    """Takes the place of a model: says the letter that a picture is as bright as, and counts."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def run(self, batch: np.ndarray) -> list[np.ndarray]:
+        self.runs += 1
+        scores = np.zeros((1, batch.shape[3] // 8, 4), np.float32)
+        scores[0, :, 1 + round(float(batch[0, 0, 0, 0]) + 1) // 2] = 1  # dark: a, bright: b
+        return [scores]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_picture_that_was_read_is_not_read_again(
+    threads: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scores = Scores()
+    monkeypatch.setattr(recogniser, "Session", lambda *_: scores)
+    monkeypatch.setattr(recogniser, "KEPT", 3)
+    (tmp_path / "letters").write_text("a\nb\n")
+    dark, bright = np.zeros((48, 80, 3), np.uint8), np.full((48, 80, 3), 255, np.uint8)
+    heard: list[tuple[int, int]] = []
+    with ThreadPoolExecutor(threads) as pool:
+        read = Recogniser(Path("none"), tmp_path / "letters", pool if threads > 1 else None)
+        first = read([dark, bright], lambda done, total: heard.append((done, total)))
+        assert [reading.text for reading in first] == ["a", "b"]
+        assert heard == [(1, 2), (2, 2)]
+        assert read([bright.copy(), dark[:, ::-1]]) == [first[1], first[0]]
+        assert scores.runs == 2
+        assert read([dark.reshape(96, 40, 3)])[0].text == "a"  # the same bytes in another shape
+        assert scores.runs == 3
+        for width in (8, 16, 24):  # more than are kept
+            read([np.zeros((48, width, 3), np.uint8)])
+        runs = scores.runs
+        assert read([dark]) == [first[0]]
+        assert scores.runs == runs + 1
 
 
 def test_patches_become_lines_grown_by_a_share_of_their_height() -> None:

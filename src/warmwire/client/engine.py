@@ -18,7 +18,7 @@ from warmwire.client.generation.shared import Deadline
 from warmwire.client.generation.sync import Client
 from warmwire.errors import CancelledError, InternalError, TruncatedError, WarmwireError
 from warmwire.media.images import Image, image_attachment
-from warmwire.models.interface import Handler, PageModel
+from warmwire.models.interface import Handler, PageModel, Progress
 from warmwire.system.closing import Closing
 from warmwire.system.timer import if_longer
 from warmwire.transport.dial import DIAL_WAIT
@@ -77,7 +77,12 @@ class Engine(Protocol):
 
 
 class _Engine(Closing, Engine):
-    """What both engines share: a page is a request of one image at temperature 0."""
+    """What both engines share: a page is a request of one image at temperature 0.
+
+    `progress` hears how many lines of the page under way have been read, and of how many, where the model tells.
+    """
+
+    progress: Progress | None = None
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -92,11 +97,17 @@ class _Engine(Closing, Engine):
     ) -> Recognition:
         """Read one page; see `Engine.read`."""
         request = _page_request(f"page-{next(self._numbers)}", image, prompt, max_tokens)
+        request.progress = self.progress is not None or None
         page, reason = self._generate(request, on_delta)
         if reason == StopReason.MAX_TOKENS:
             bound = "the model's own bound" if max_tokens is None else f"max_tokens {max_tokens}"
             raise TruncatedError(f"the answer was cut at {bound}", partial=page.text)
         return page
+
+    def _tell(self, block: OutBlock) -> None:
+        """Pass on how far a page is, if `block` says so in numbers."""
+        if block.type == "progress" and self.progress is not None and block.done is not None and block.total:
+            self.progress(block.done, block.total)
 
     @abstractmethod
     def _generate(self, request: Request, on_delta: Callable[[str], None] | None) -> tuple[Recognition, str | None]:
@@ -120,19 +131,21 @@ class Local(_Engine):
 
     def _generate(self, request: Request, on_delta: Callable[[str], None] | None) -> tuple[Recognition, str | None]:
         parts: list[str] = []
-        callers: Exception | None = None  # what `on_delta` raised; it goes to the caller as it is
+        callers: Exception | None = None  # what the caller's own functions raised; it goes to the caller as it is
 
         def emit(block: OutBlock) -> None:
             nonlocal callers
             if self._cancelled.is_set():
                 raise CancelledError("the page was cancelled")
-            parts.append(block.delta)
-            if on_delta is not None:
-                try:
-                    on_delta(block.delta)
-                except Exception as error:
-                    callers = error
-                    raise
+            try:
+                self._tell(block)
+                if block.type == "text":
+                    parts.append(block.delta)
+                    if on_delta is not None:
+                        on_delta(block.delta)
+            except Exception as error:
+                callers = error
+                raise
 
         if self._closed:
             raise CancelledError("the engine is closed")
@@ -177,11 +190,10 @@ class RemoteEngine(_Engine):
 
     def _generate(self, request: Request, on_delta: Callable[[str], None] | None) -> tuple[Recognition, str | None]:
         with self._client.generate(request) as stream:
-            if on_delta is None:
-                stream.text()
-            else:
-                for delta in stream:
-                    on_delta(delta)
+            for block in stream.blocks():
+                self._tell(block)
+                if block.type == "text" and on_delta is not None:
+                    on_delta(block.delta)
         answer = stream.answer
         answer.check()
         return Recognition(answer.text, answer.backend, answer.usage, answer.report), answer.stop_reason

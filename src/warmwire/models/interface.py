@@ -98,8 +98,24 @@ class Handler(Protocol):
     ) -> Report | None:
         """Emit the answer piece by piece, in order, from the calling thread.
 
-        Text emitted before an exception still reaches the client. Return early once `cancelled` is set.
+        An `emit` that is `Hearing` is told how far the page is as well, by handlers that can. Text
+        emitted before an exception still reaches the client. Return early once `cancelled` is set.
         """
+
+
+Progress = Callable[[int, int], None]
+"""Hears how many parts of an answer are done, for a page its lines, and of how many."""
+
+
+@runtime_checkable
+class Hearing(Protocol):
+    """An `emit` of a handler whose client wants to hear how far its page is as well."""
+
+    def __call__(self, text: str, /) -> None:
+        """Emit a piece of the answer."""
+
+    def progress(self, done: int, total: int, /) -> None:
+        """So many of the page's lines have been read. Called from the thread that emits."""
 
 
 @dataclass(slots=True)
@@ -193,8 +209,12 @@ class PageModel:
             usage.output_tokens += 1
             emit(OutBlock("text", text))
 
+        def emit_progress(done: int, total: int) -> None:
+            emit(OutBlock("progress", done=done, total=total))
+
+        heard = _Hearing(emit_text, emit_progress) if request.progress else emit_text
         try:
-            finish.report = self._handler.generate(image, prompt, limit, emit_text, cancelled)
+            finish.report = self._handler.generate(image, prompt, limit, heard, cancelled)
         except _LimitReached:
             pass
         return finish
@@ -202,6 +222,15 @@ class PageModel:
 
 class _LimitReached(Exception):
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    emit: Callable[[str], None]
+    progress: Progress
+
+    def __call__(self, text: str) -> None:
+        self.emit(text)
 
 
 def page_of(request: Request) -> tuple[Image, str]:

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +46,8 @@ class News(contextlib.ExitStack):
         self._page = 0
         self._pages: int | None = None
         self._done = 0
+        self._parts: dict[int, float] = {}
+        """How much of its page each engine has read; of a page that is done and not told of yet, all."""
         self._began = time.monotonic()
         self._recent: deque[float] = deque([self._began], maxlen=_RECENT + 1)
 
@@ -80,6 +82,19 @@ class News(contextlib.ExitStack):
         if self._style is ProgressStyle.JSON:
             self._tell("file", file=name, pages=pages)
 
+    def within(self) -> Callable[[int, int], None] | None:
+        """What hears how far one engine is with its page; None where that is not told."""
+        if self._style is not ProgressStyle.BAR:
+            return None
+        engine = len(self._parts)
+        self._parts[engine] = 0.0
+
+        def told(done: int, total: int) -> None:
+            self._parts[engine] = done / total
+            self._advance()
+
+        return told
+
     def page(self, name: str, total: int, record: PageRecord) -> None:
         """One more page is done; those of a file come one after another."""
         if name != self._name or self._page >= total:
@@ -91,7 +106,8 @@ class News(contextlib.ExitStack):
             facts = record.as_dict() if self._wordy else _facts(record)
             self._tell("page", file=name, done=self._done, pages=self._pages, **self._pace(), **facts)
         elif self._style is ProgressStyle.BAR:
-            self._show().advance(self._title(), self._pages, self._done)
+            self._parts = {engine: part % 1 for engine, part in self._parts.items()}
+            self._advance()
         elif self._style is ProgressStyle.LINES:
             line = _page_line(record) + (f": {record.why}" if self._wordy and record.why else "")
             self.say(f"{name}: {self._page}/{total}: {line}{self._left()}")
@@ -132,7 +148,12 @@ class News(contextlib.ExitStack):
         return f" ({pace['pages_per_second']:.2g} pages/s, {_duration(left)} left)"
 
     def _title(self) -> str:
-        return f"{printable(self._name, 40)}" + (f" ({self._file} of {self._files})" if self._files > 1 else "")
+        if not self._name:
+            return "reading"
+        return printable(self._name, 40) + (f" ({self._file} of {self._files})" if self._files > 1 else "")
+
+    def _advance(self) -> None:
+        self._show().advance(self._title(), self._pages, self._done + sum(self._parts.values()))
 
     def _show(self) -> _Bar:
         if self._bar is None:
@@ -155,7 +176,7 @@ class _Bar:
     def describe(self, text: str) -> None:
         self._progress.update(self._task, description=text)
 
-    def advance(self, title: str, pages: int | None, done: int) -> None:
+    def advance(self, title: str, pages: int | None, done: float) -> None:
         speed = self._progress.tasks[0].speed
         pace = f"{speed:.2g} pages/s" if speed else ""
         title = title.replace("[", r"\[")

@@ -186,7 +186,9 @@ def ocr(
 
     def connect() -> Engine:
         with news.loading("calling the host" if socket is not None else "loading models"):
-            return engines.connect()
+            engine = engines.connect()
+        engine.progress = news.within()
+        return engine
 
     reader = Reader(connect, options, engines.jobs, journal)
     job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal, news=news, report=account)

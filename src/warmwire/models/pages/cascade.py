@@ -25,16 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.models.pages.decode import UNSURE, WIDE, LineReading
+from warmwire.models.pages.inked import quantile
 
 Pixels = NDArray[np.uint8]
 Read = Callable[[Sequence[Pixels]], list[LineReading]]
 
-DOUBT: Final = 0.93
+DOUBT: Final = 0.9
 """A word with a letter less sure than that, or beside a space that is no more than a guess, is read again ..."""
 KNOWN_DOUBT: Final = 0.6
 KNOWN_LETTERS: Final = 3
 """... one that stands without doubt elsewhere on the page, and is no shorter, only below the former. Of 290 such words
-from there to DOUBT fewer were wrong than one in ten, and hardly any were read better."""
+from there to 0.93 fewer were wrong than one in ten, and hardly any were read better."""
 ALONE: Final = 0.75
 """A word with all letters surer than that is read without its neighbours."""
 LOST: Final = 0.9
@@ -145,11 +146,13 @@ def fitted(crop: Pixels, part: Part) -> Part:
 
 
 def _clear(crop: Pixels, side: float) -> float:
+    import cv2
+
     height, width = crop.shape[:2]
     at, reach = round(side * width), max(1, round(NEAR * height))
     start, end = max(0, at - reach), min(width, at + reach + 1)
-    shade = crop[:, :, 1].astype(np.int16)
-    ink = np.abs(shade[:, start:end] - np.median(shade)).sum(axis=0)
+    paper = quantile(cv2.calcHist([crop], [1], None, [256], [0, 256]).ravel(), 0.5)
+    ink = np.abs(crop[:, start:end, 1] - paper).sum(axis=0)
     least = np.flatnonzero(ink <= ink.min() + 0.05 * (ink.max() - ink.min()))
     nearest = int(least[np.abs(least - (at - start)).argmin()])
     return float((start + nearest + 0.5) / width)

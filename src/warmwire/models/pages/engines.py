@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
@@ -14,6 +14,7 @@ import numpy as np
 
 from warmwire.errors import BackendUnavailableError
 from warmwire.models.effort import Quality
+from warmwire.models.interface import Progress
 from warmwire.models.pages.cascade import cascade
 from warmwire.models.pages.decode import TINY_SPACE_DOUBT, TINY_SPACE_SHARE, LineReading
 from warmwire.models.pages.detector import USUAL_SIDE, Detector, Pixels, Quads, side_for
@@ -64,6 +65,9 @@ class Engines:
 
     def __init__(self, threads: int, quality: Quality = Quality.AUTO, languages: str = "") -> None:
         check_installed()
+        import cv2
+
+        cv2.setNumThreads(threads)  # those of OpenCV would otherwise wait for work, busily, on every processor
         self.scripts = OtherScripts(languages)
         self.readers: Counter[str] = Counter()
         self._quality = quality
@@ -96,14 +100,16 @@ class Engines:
                 return quads
         return self._careful_detector(image, max(side, USUAL_SIDE))[0]
 
-    def recognise(self, crops: Sequence[Pixels]) -> list[LineReading]:
-        """Read images of one line each."""
+    def recognise(self, crops: Sequence[Pixels], progress: Progress | None = None) -> list[LineReading]:
+        """Read images of one line each. `progress` hears of each of a page's lines when it is read for the first time:
+        later calls, until `readers` is emptied, are for some of them."""
+        progress = None if self.readers else progress
         if self._quality is Quality.BEST:
-            readings, small = self._small(crops), len(crops)
+            readings, small = self._small(crops, progress), len(crops)
         elif self._quality is Quality.FAST:
-            readings, small = self._tiny(crops), 0
+            readings, small = self._tiny(crops, progress), 0
         else:
-            readings, small = cascade(crops, self._tiny, self._small)
+            readings, small = cascade(crops, partial(self._tiny, progress=progress), self._small)
         self.readers += Counter(tiny=0 if self._quality is Quality.BEST else len(crops), small=small)
         return readings
 

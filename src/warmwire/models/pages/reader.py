@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -26,7 +27,7 @@ from warmwire.layout.runs import report_runs
 from warmwire.layout.structure import structure
 from warmwire.media.images import Image
 from warmwire.models.effort import Quality
-from warmwire.models.interface import Report
+from warmwire.models.interface import Hearing, Progress, Report
 from warmwire.models.pages.bleed import without_back
 from warmwire.models.pages.cuts import crop, cut_out, split_at_gutters, split_at_rules
 from warmwire.models.pages.engines import Engines, Pixels, Quads
@@ -95,7 +96,7 @@ class PageReader:
         """
         height, width = image.shape[:2]
         emit("<doctag>\n")
-        sight = self.look(image, cancelled)
+        sight = self.look(image, cancelled, emit.progress if isinstance(emit, Hearing) else None)
         skipped: list[str] = []
         sent: list[Element] = []
         if sight is not None:
@@ -108,8 +109,8 @@ class PageReader:
         report = sight.report(sent) if sight is not None else {"confidence": 0.0, "turn": 0, "lines": 0}
         return report | ({"skipped": skipped} if skipped else {})
 
-    def look(self, image: Image, cancelled: threading.Event) -> Sight | None:
-        """Run the models over a page; None when cancelled meanwhile."""
+    def look(self, image: Image, cancelled: threading.Event, progress: Progress | None = None) -> Sight | None:
+        """Run the models over a page; None when cancelled meanwhile. `progress` hears of each line that is read."""
         self._engines.readers.clear()
         turn, page, quads = self._upright(_reversed(image))
         if cancelled.is_set():
@@ -130,7 +131,7 @@ class PageReader:
         rest = rest_of(ink, straight, boxes, [*rules, *figures], _size(boxes))
         text = read_lines(
             cut_out(page, quads, boxes, frame.skew),
-            self._engines.recognise,
+            partial(self._engines.recognise, progress=progress),
             cut_out(page, frame.quads(rest.places), rest.places, frame.skew),
             self._engines.scripts,
         )

@@ -26,7 +26,8 @@ def evened(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return crop
     half = max(1, height // 2)  # a stretch as long as the line is high has paper between and above its letters
     places = np.arange(half, width - half + 1, half)
-    light = crop[::EVERY, ::EVERY].max(axis=2)
+    blue, green, red = np.moveaxis(crop[::EVERY, ::EVERY], 2, 0)
+    light = np.maximum(np.maximum(blue, green), red)  # a maximum along the short axis takes ten times as long
     stretches = light[:, (places[:, None] + np.arange(-half, half, EVERY)) // EVERY]
     stretches = stretches.transpose(1, 0, 2).reshape(len(places), -1)
     lit = int(LIT * (stretches.shape[1] - 1))

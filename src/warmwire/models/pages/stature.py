@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +111,7 @@ def stature_of(boxes: NDArray[np.int32], text: str, middles: NDArray[np.float64]
     heights = {}
     for group, tops in shown.items():
         values = [start + slope * x - y for x, y in tops]
-        heights[group] = (float(np.median(values)), len(values))
+        heights[group] = (median(values), len(values))
     small = BARE * heights.get(Group.SMALL, (0.0, 0))[0]
     bare = frozenset(i for x, y, here in accented if start + slope * x - y < small for i in here)
     heights = {group: value for group, value in heights.items() if value[0] > 2}
@@ -148,16 +149,17 @@ def _group(chars: Sequence[str]) -> Group | None:
 def _level(points: NDArray[np.float64]) -> tuple[float, float]:
     """The line most points lie on, as slope and height at 0: a first fit, and a second without what is far from it."""
     x, y = points[:, 0], points[:, 1]
+    middle = median(y.tolist())
     if len(points) < 8 or np.ptp(x) == 0:
-        return 0.0, float(np.median(y))
-    middle = float(np.median(y))
-    near = np.abs(y - middle) <= max(3.0, 2 * float(np.median(np.abs(y - middle))))
+        return 0.0, middle
+    away = np.abs(y - middle)
+    near = away <= max(3.0, 2 * median(away.tolist()))
     if near.sum() < 8 or np.ptp(x[near]) == 0:
         return 0.0, middle
     x, y = x[near], y[near]
     away = x - x.mean()
     slope = float(away @ y / (away @ away))  # of least squares
-    return slope, float(np.median(y - slope * x))
+    return slope, median((y - slope * x).tolist())
 
 
 def sizes_of(statures: Sequence[Stature], scales: Sequence[float]) -> list[float]:

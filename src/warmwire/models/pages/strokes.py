@@ -64,6 +64,8 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
     swell = (1, 3) if level else (3, 1)  # so that a thin line that is not quite level holds together
     strokes = cv2.dilate(ink, cv2.getStructuringElement(cv2.MORPH_RECT, swell))
     strokes = cv2.morphologyEx(strokes, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
+    if not cv2.hasNonZero(strokes):
+        return []
     strokes = cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, close))
     outlines, nesting = cv2.findContours(strokes, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     found = []

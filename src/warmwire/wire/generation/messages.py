@@ -115,6 +115,7 @@ class Request(msgspec.Struct, omit_defaults=True):
     """One generation request.
 
     `wire_version` 0 means absent; `encode_request` writes `VERSION` for it. `stream=False` asks for no text deltas.
+    `progress` is ours: it asks a page model to tell how far it is. Other hosts ignore it, as the wire tells them to.
     """
 
     wire_version: U32 = 0
@@ -130,16 +131,22 @@ class Request(msgspec.Struct, omit_defaults=True):
     tool_choice: str | None = None
     response_format: Any = None
     thinking: bool | None = None
+    progress: bool | None = None
 
 
 class OutBlock(msgspec.Struct, omit_defaults=True, gc=False):
-    """One piece of an answer: text or thinking with a `delta`, or one complete tool_use."""
+    """One piece of an answer: text or thinking with a `delta`, or one complete tool_use.
+
+    `progress` is ours, and sent to who asked for it only: `done` of a page's `total` lines have been read.
+    """
 
     type: str
     delta: str = ""
     tool_call_id: str | None = None
     name: str | None = None
     input: Any = msgspec.UNSET
+    done: U32 | None = None
+    total: U32 | None = None
 
 
 class Usage(msgspec.Struct):

@@ -25,7 +25,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 from urllib.parse import urlsplit
 
 if __name__ == "__main__":
@@ -44,16 +44,27 @@ GROUP: Final = "crowd"
 MOST_HEALTH_MS, MOST_IDLE_KB, MOST_IDLE_MB, MOST_GROWTH = 50.0, 16.0, 40.0, 0.1
 
 
+class Running(NamedTuple):
+    """A command that is ready: its process, the last word of what it said, and how long it took."""
+
+    pid: int
+    url: str
+    seconds: float
+
+
 @contextmanager
-def running(*words: str) -> Iterator[subprocess.Popen[str]]:
+def running(*words: str) -> Iterator[Running]:
     """A command of ours that says that it is ready, until the block ends."""
+    begun = time.perf_counter()
     process = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
-        line = next((line for line in process.stderr if "ready" in line), "")
+        line = next((line for line in process.stderr if "ready" in line), None)
+        if line is None:
+            raise SystemExit(f"warmwire {' '.join(words)} ended with status {process.wait()}")
+        seconds = time.perf_counter() - begun
         threading.Thread(target=process.stderr.read, daemon=True).start()
-        process.url = line.split()[-1]  # type: ignore[attr-defined]
-        yield process
+        yield Running(process.pid, line.split()[-1], seconds)
     finally:
         process.terminate()
         process.wait()
@@ -119,7 +130,7 @@ def busy(probes: int, directory: str) -> Rows:
         running("bridge", "--socket", addr, "--listen", "127.0.0.1:0") as bridge,
         ExitStack() as stack,
     ):
-        parts = urlsplit(bridge.url)  # type: ignore[attr-defined]
+        parts = urlsplit(bridge.url)
 
         def connect() -> socket.socket:
             return stack.enter_context(socket.create_connection((parts.hostname, parts.port)))

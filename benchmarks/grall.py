@@ -24,7 +24,7 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import mean
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -108,8 +108,9 @@ def echo(sock: socket.socket) -> None:
         sock.sendall(byte)
 
 
-def ping(path: str, echoing: socket.socket, until: float, out: Connection) -> None:
+def ping(path: str, echoing: socket.socket, seconds: float, out: Connection) -> None:
     """Ping both every few milliseconds from a process that does nothing else; sends pairs of milliseconds."""
+    until = time.monotonic() + seconds
     with socket.socket(socket.AF_UNIX) as sock:
         sock.connect(path)
         sock.recv(1)
@@ -122,21 +123,21 @@ def ping(path: str, echoing: socket.socket, until: float, out: Connection) -> No
             return 1000 * timed(there_and_back)
 
         pairs = []
-        while time.monotonic() < until:
+        while len(pairs) < PARTS or time.monotonic() < until:
             pairs.append((once(sock), once(echoing)))
             time.sleep(0.003)
         out.send(pairs)
 
 
 @contextmanager
-def pinging(path: str, until: float) -> Iterator[Connection]:
+def pinging(path: str, seconds: float) -> Iterator[Connection]:
     """What `ping` sends when its time is over."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     near, far = socket.socketpair()
     processes = [
         context.Process(target=echo, args=(far,), daemon=True),
-        context.Process(target=ping, args=(path, near, until, sender), daemon=True),
+        context.Process(target=ping, args=(path, near, seconds, sender), daemon=True),
     ]
     for process in processes:
         process.start()
@@ -152,39 +153,43 @@ def pinging(path: str, until: float) -> Iterator[Connection]:
 
 def busy_rows(server: Server, seconds: float) -> Rows:
     """64 unlimited generations on 8 connections: pings of a ninth and on one of them, and each one's share."""
-    until = time.monotonic() + seconds
     with ExitStack() as stack:
         socks = [stack.enter_context(server.connect()) for _ in range(CONNECTIONS)]
         counts = dict.fromkeys([(sock, b"%d" % k) for sock in socks for k in range(EACH)], 0)
         for sock in socks:
             sock.sendall(b"".join(encode_command(New(b"%d" % k)) for k in range(EACH)))
-        receiver = stack.enter_context(pinging(server.path, until))
-        own = read_all(socks, counts, until)
+        receiver = stack.enter_context(pinging(server.path, seconds))
+        own = read_all(socks, counts, receiver)
         pairs = receiver.recv()
     for percent in (50, 99):
-        parts = [np.percentile(part, percent, axis=0).tolist() for part in np.array_split(pairs, PARTS)]
+        parts = percentiles(pairs, percent)
         bound = MOST_PING_MS if percent == 99 else None
         name = f"ping p{percent} under {CONNECTIONS * EACH} generations"
         yield paired(GROUP, name, "ms", "bare echo", parts, more=False, wanted=bound, wanted_of="ours")
-    parts = [float(np.percentile(part, 99)) for part in np.array_split(own, PARTS)]
-    yield alone(GROUP, "ping p99 on a busy connection", "ms", parts, more=False, wanted=MOST_PING_MS)
+    yield alone(GROUP, "ping p99 on a busy connection", "ms", percentiles(own, 99), more=False, wanted=MOST_PING_MS)
     share = mean(counts.values())
     uneven = [abs(count / share - 1) for count in counts.values()]
     yield alone(GROUP, "share of a generation, off the mean", "", [max(uneven)], more=False, wanted=MOST_UNEVEN)
 
 
+def percentiles(waits: list[Any], percent: int) -> list[Any]:
+    """A percentile of each part of what was measured."""
+    parts = np.array_split(np.asarray(waits), min(PARTS, len(waits)))
+    return [np.percentile(part, percent, axis=0).tolist() for part in parts]
+
+
 def read_all(
-    socks: Sequence[socket.socket], counts: dict[tuple[socket.socket, bytes], int], until: float
+    socks: Sequence[socket.socket], counts: dict[tuple[socket.socket, bytes], int], ending: Connection
 ) -> list[float]:
-    """Read generations until the time is over and count their tokens; pings the first connection now and then, which
-    gives milliseconds."""
+    """Read generations until the other end has sent something, and count their tokens; pings the first connection now
+    and then, which gives milliseconds."""
     readers = {sock: EventReader() for sock in socks}
     waits: list[float] = []
     begun, sent = time.perf_counter(), 0.0
     with selectors.DefaultSelector() as selector:
         for sock in socks:
             selector.register(sock, selectors.EVENT_READ)
-        while time.monotonic() < until:
+        while not (waits and ending.poll()):
             if not sent and len(waits) < (time.perf_counter() - begun) * 200:
                 sent = time.perf_counter()
                 socks[0].sendall(PING)

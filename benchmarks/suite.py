@@ -51,11 +51,12 @@ GROUPS: Final = {
     "transfer": Group("benchmarks.transfer", 10, 30, 30),
     "host": Group("benchmarks.host", 14, 45, 45),
     "crowd": Group("benchmarks.crowd", 12, 45, 45),
-    "markov": Group("benchmarks.markov", 16, 90, 900),
+    "markov": Group("benchmarks.markov", 15, 90, 900),
     "grall": Group("benchmarks.grall", 10, 35, 35),
+    "start": Group("benchmarks.start", 16, 40, 40),
     "peers": Group("benchmarks.peers", 0, 75, 300),
     "digital": Group("benchmarks.digital", 12, 85, 85),
-    "pages": Group("benchmarks.pages", 30, 260, 260),
+    "pages": Group("benchmarks.pages", 28, 260, 260),
 }
 
 

@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz fuzz-guided soak test-llm quality docs-reference sanitize bench bench-quick bench-compare clean
+.PHONY: demo test lint types check fuzz fuzz-guided soak test-llm quality docs docs-reference sanitize bench bench-quick bench-compare clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -58,6 +58,13 @@ docs-reference: $(STAMPS)/dev
 	$(BIN)/python docs/reference.py
 
 # What it costs beside peers and limits, in up to twelve minutes: benchmarks/results/, docs/performance.md, docs/plots/.
+# Pages for a browser, from build/site/index.html on; a link that leads nowhere is an error.
+docs: $(STAMPS)/docs
+	rm -rf build/docs
+	mkdir -p build/docs
+	ln -s $(addprefix $(CURDIR)/,$(wildcard *.md) LICENSE deploy docs examples) build/docs
+	$(BIN)/mkdocs build --quiet --strict
+
 bench: $(STAMPS)/dev
 	$(BIN)/python -m benchmarks.suite
 
@@ -81,6 +88,10 @@ $(STAMPS)/pages: $(STAMPS)/venv pyproject.toml
 $(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[all,dev]'
 	touch $@ $(STAMPS)/pages
+
+$(STAMPS)/docs: $(STAMPS)/venv pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[docs]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

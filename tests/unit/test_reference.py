@@ -64,3 +64,24 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_the_pages_for_a_browser_are_those_that_are_there() -> None:
+    """`make docs` says the same; here it costs nothing."""
+    root = DOCS.parent
+    listed = re.findall(r"^ +- (?:[\w. ]+: )?(\S+\.md)$", (root / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = [*root.glob("*.md"), *DOCS.rglob("*.md"), *(root / "deploy").glob("*.md")]
+    assert sorted(listed) == sorted(str(page.relative_to(root)) for page in pages)
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    root = DOCS.parent
+    said = {
+        file: re.findall(pattern, (root / file).read_text(), re.MULTILINE)
+        for file, pattern in {
+            "pyproject.toml": r'^version = "(.+)"$',
+            "CITATION.cff": r"^version: (.+)$",
+            "src/warmwire/__init__.py": r'^__version__ = "(.+)"$',
+        }.items()
+    }
+    assert len({*map(tuple, said.values())}) == 1, said

@@ -40,7 +40,7 @@ def page() -> str:
         ReadPage(PageRecord(1, confidence=0.9), 200.0, 300.0, elements, runs),
         ReadPage(PageRecord(2, status=Status.FAILED, error="it broke"), 200.0, 300.0),
     ]
-    return viewer(Reading("in/a <b>.png", pages), opener(np.full((300, 200, 3), 255, np.uint8))())
+    return viewer(Reading("in/a <b>.png", pages), opener(np.full((300, 200, 3), 255, np.uint8))()).decode()
 
 
 def test_every_block_is_on_the_picture_and_in_the_text() -> None:

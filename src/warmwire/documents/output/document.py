@@ -1,14 +1,19 @@
-"""A reading as a docling-core document, which JSON and HTML are written from.
+"""A reading as a docling-core document, and that as JSON.
 
 The body is that of `flow`. List items are in nested groups, captions hang on their tables and pictures, text inside a
 picture is its child, running heads and feet are furniture. Every item keeps its pages and its boxes there.
-docling-core takes a second to load, so nothing but these formats may ask for it.
+docling-core takes a second to load, so nothing but JSON may ask for it.
+
+Its items are models of pydantic, a megabyte a dense page and most of that again as dictionaries. So JSON is written
+while the document is built: once a block is complete, its items become text, and only their numbers stay taken.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from warmwire.documents.output.flow import FURNITURE, Item, Listing, Part, clean, flow, is_tex, on_page
 from warmwire.documents.reading.record import Reading
@@ -17,20 +22,67 @@ from warmwire.layout.page import Kind, Table
 if TYPE_CHECKING:
     from docling_core.types.doc import DoclingDocument, ProvenanceItem, TableData
 
+_ITEMS: Final = ("groups", "texts", "pictures", "tables")
+"""The lists that a body's items stand in, each item known by its place there."""
+
 
 def build_document(reading: Reading) -> DoclingDocument:
     """The whole reading as one document. Pages without elements are there too, with their sizes."""
+    doc = _without_body(reading)
+    for block in flow(reading):
+        _add_block(doc, block)
+    return doc
+
+
+def document_json(reading: Reading, more: Mapping[str, Any]) -> Iterator[str]:
+    """The document as JSON, indented by two, in pieces; `more` are further keys of the outermost object."""
+    doc = _without_body(reading)
+    written: dict[str, list[str]] = {name: [] for name in _ITEMS}
+    for block in flow(reading):
+        _add_block(doc, block)
+        for name, texts in written.items():
+            added: list[Any] = getattr(doc, name)
+            for number in range(len(texts), len(added)):
+                texts.append(_indented(_dump(added[number]), "    "))
+                added[number] = None
+    for name in _ITEMS:
+        setattr(doc, name, [])
+    fields = {**_dump(doc), **more}
+    for number, (key, value) in enumerate(fields.items()):
+        yield f"{',' if number else '{'}\n  {json.dumps(key)}: "
+        if items := written.get(key):
+            yield "["
+            for place, text in enumerate(items):
+                yield f"{',' if place else ''}\n    {text}"
+            yield "\n  ]"
+        else:
+            yield _indented(value, "  ")
+    yield "\n}"
+
+
+def _dump(model: Any) -> Any:
+    """As docling-core exports its documents."""
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _indented(value: Any, indent: str) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", f"\n{indent}")
+
+
+def _without_body(reading: Reading) -> DoclingDocument:
     from docling_core.types.doc import DoclingDocument, Size
 
     doc = DoclingDocument(name=PurePath(reading.name).stem)
     for page in reading.pages:
         doc.add_page(page_no=page.record.page, size=Size(width=page.width, height=page.height))
-    for block in flow(reading):
-        if isinstance(block, Listing):
-            _add_list(doc, block, None)
-        else:
-            _add(doc, block)
     return doc
+
+
+def _add_block(doc: DoclingDocument, block: Item | Listing) -> None:
+    if isinstance(block, Listing):
+        _add_list(doc, block, None)
+    else:
+        _add(doc, block)
 
 
 def _add_list(doc: DoclingDocument, listing: Listing, parent: Any) -> None:

@@ -1,23 +1,19 @@
 """A reading in the formats people ask for.
 
-Markdown, text and DocTags are written from the elements; JSON is docling-core's document and HTML is made of that.
+All are written from the elements but JSON, which is docling-core's document.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from warmwire.documents.output.document import build_document
+from warmwire.documents.output.document import document_json
 from warmwire.documents.output.formats import Format
+from warmwire.documents.output.html import to_html
 from warmwire.documents.output.markdown import to_markdown
 from warmwire.documents.output.text import to_text
 from warmwire.documents.reading.record import Reading
 from warmwire.layout.doctags.writer import write_elements
-
-if TYPE_CHECKING:
-    from docling_core.types.doc import DoclingDocument
 
 
 def export(reading: Reading, form: Format, figures: Sequence[tuple[str, str]] = ()) -> str:
@@ -33,7 +29,7 @@ def export(reading: Reading, form: Format, figures: Sequence[tuple[str, str]] = 
         case Format.JSON:
             text = _json(reading)
         case Format.HTML:
-            text = _html(reading, figures)
+            text = to_html(reading, figures)
         case Format.MD:
             text = to_markdown(reading, figures)
         case Format.TEXT:
@@ -48,20 +44,5 @@ def _doctags(reading: Reading) -> str:
 
 
 def _json(reading: Reading) -> str:
-    document = build_document(reading).export_to_dict()
-    document["warmwire"] = {"source": reading.name, "pages": [page.record.as_dict() for page in reading.pages]}
-    return json.dumps(document, ensure_ascii=False, indent=2)
-
-
-def _html(reading: Reading, figures: Sequence[tuple[str, str]]) -> str:
-    from warmwire.documents.output.html import to_html
-
-    doc = build_document(reading)
-    return to_html(doc, _by_reference(doc, figures))
-
-
-def _by_reference(doc: DoclingDocument, figures: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Links and captions by the pictures they belong to."""
-    if len(figures) != len(doc.pictures):
-        return {}
-    return {item.self_ref: figure for item, figure in zip(doc.pictures, figures, strict=True) if figure[0]}
+    records = {"source": reading.name, "pages": [page.record.as_dict() for page in reading.pages]}
+    return "".join(document_json(reading, {"warmwire": records}))

@@ -7,13 +7,13 @@ on, captions on the side of their table or picture where the page has them, and 
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from warmwire.documents.input.links import add_html_links, add_links
+from warmwire.documents.input.links import add_links
 from warmwire.documents.output.flow import FURNITURE, Item, Listing, clean, flow, is_tex, pictures
+from warmwire.documents.output.html import html_table
 from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Cell, Kind, Table
 
@@ -152,7 +152,7 @@ class MarkdownWriter:
     def table(self, table: Table) -> str:
         """Pipes, or HTML where cells span."""
         if any(cell.rowspan > 1 or cell.colspan > 1 for cell in table.cells):
-            return _html_table(table)
+            return html_table(table)
         rows = [[""] * table.columns for _ in range(table.rows)]
         for cell in table.cells:
             rows[cell.row][cell.column] = add_links(escape(_cell_text(cell)), cell.links).replace("|", "\\|")
@@ -180,15 +180,3 @@ def grid_rows(table: Table) -> list[list[str]]:
 
 def _cell_text(cell: Cell) -> str:
     return " ".join(clean(cell.text).split())
-
-
-def _html_table(table: Table) -> str:
-    """An HTML table without blank lines, which would end it in Markdown."""
-    rows: list[list[str]] = [[] for _ in range(table.rows)]
-    for cell in sorted(table.cells, key=lambda cell: cell.column):
-        tag = "th" if cell.header else "td"
-        spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
-        spans += f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
-        text = add_html_links(html.escape(_cell_text(cell), quote=False), cell.links)
-        rows[cell.row].append(f"<{tag}{spans}>{text}</{tag}>")
-    return "<table>\n" + "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows) + "\n</table>"

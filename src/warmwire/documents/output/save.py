@@ -40,7 +40,7 @@ def render(
     if form is Format.VIEWER:
         from warmwire.documents.output.viewer import viewer
 
-        return {SUFFIX[form]: viewer(reading, source).encode(errors="replace")}
+        return {SUFFIX[form]: viewer(reading, source)}
     text = _text(reading, form, figures, is_pdf=isinstance(source, PdfSource))
     return {SUFFIX[form]: text.encode(errors="replace")} if text else {}  # a file's name may hold what no text can
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -42,14 +42,20 @@ _GROUPS: Final = {
 }
 
 
-def viewer(reading: Reading, source: Source) -> str:
+def viewer(reading: Reading, source: Source) -> bytes:
     """The whole page."""
-    template = Template((files("warmwire.documents.output") / "viewer.html").read_text(encoding="utf-8"))
-    return template.substitute(
-        title=escape(PurePath(reading.name).name),
-        pages="\n".join(_page(source, page) for page in reading.pages),
-        markdown=escape(export(reading, Format.MD)),
-    )
+    return b"".join(part.encode(errors="replace") for part in _parts(reading, source))
+
+
+def _parts(reading: Reading, source: Source) -> Iterator[str]:
+    """The whole page, sheet after sheet: a picture each, so that nothing of them should be in memory twice."""
+    template = (files("warmwire.documents.output") / "viewer.html").read_text(encoding="utf-8")
+    values = {"title": escape(PurePath(reading.name).name), "markdown": escape(export(reading, Format.MD))}
+    before, after = (Template(half).substitute(values) for half in template.split("$pages"))
+    yield before
+    for page in reading.pages:
+        yield _page(source, page) + "\n"
+    yield after
 
 
 def _page(source: Source, page: ReadPage) -> str:

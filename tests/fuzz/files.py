@@ -31,6 +31,9 @@ from warmwire.system.records import pack
 
 DATA = Path(__file__).parent.parent / "data"
 
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+"""Where files are written that are to be on the disk before the next step: in memory, where there is such a place."""
+
 DOCTAGS = (
     "<doctag><title><loc_1><loc_2><loc_3><loc_4>A title</title><section_header_level_2>Part</section_header_level_2>"
     "<ordered_list><list_item>1. one</list_item><list_item><unordered_list><list_item>in</list_item></unordered_list>"
@@ -152,7 +155,7 @@ def read_journal(parts: Iterator[bytes]) -> Outcome:
     data = b"".join(parts)
 
     def run(got: list[Any]) -> None:
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
             path = Path(place) / "journal"
             path.write_bytes(data + b"\n" + b"".join(pack(line) for line in data.splitlines()))
             journal = Journal(path, "m")
@@ -171,7 +174,7 @@ def read_ledger(parts: Iterator[bytes]) -> Outcome:
     data = b"".join(parts)
 
     def run(got: list[Any]) -> None:
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
             ledger = Path(place) / "ledger"
             ledger.write_bytes(data + b"\n" + b"".join(pack(line) for line in data.splitlines()))
             drop = DropFolder(Path(place), ledger)

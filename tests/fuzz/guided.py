@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.fuzz.damage import damage
 
-MOST = 1 << 14
+MOST = 1 << 13
 """Longest input, in bytes."""
 
 SLOW = 30

@@ -156,6 +156,7 @@ def test_urls(tree: Path) -> None:
         "http://x/y.pdf": "nothing is fetched",
         "data:x": "without a comma",
         "file://far/x.pdf": "another machine",
+        "file://[/x.pdf": "is no URL",
         "file:///no/such.pdf": "no such file",
         "data:,": "is a directory",
     }.items():

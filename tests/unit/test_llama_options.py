@@ -59,7 +59,11 @@ def test_check_model_finds_files_in_odd_places(tmp_path: Path) -> None:
     check_model(f"{path}?ctx=512")
 
 
-@pytest.mark.parametrize("query", ["", "ctx", "ctx=-1", "ctx=1.5", "ctx=99999999999", "speed=9", "mmproj="])
+NINES = "ctx=" + "9" * 5000
+"""A number that Python does not read."""
+
+
+@pytest.mark.parametrize("query", ["", "ctx", "ctx=-1", "ctx=1.5", "ctx=99999999999", NINES, "speed=9", "mmproj="])
 def test_options_there_are_none_of(query: str) -> None:
     with pytest.raises(UsageError, match=r"x\.gguf"):
         parse_gguf_name(f"x.gguf?{query}")

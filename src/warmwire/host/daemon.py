@@ -11,7 +11,6 @@ import grp
 import os
 import shutil
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
@@ -27,6 +26,7 @@ from warmwire.host.notify import InheritedPath, inherited_paths, notify
 from warmwire.host.serving import serving, unless
 from warmwire.host.workers.pool import WorkerPool
 from warmwire.system.closing import Closing
+from warmwire.system.private import private_directory
 from warmwire.transport.listen import Access, raise_descriptor_limit
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.transport.peer import own_uids
@@ -115,7 +115,7 @@ class PrivateHost(Closing):
     def __init__(
         self, model: str, *, workers: int = 1, threads: int | None = None, request_timeout: float | None = None
     ) -> None:
-        self._directory = tempfile.mkdtemp(prefix="warmwire-")
+        self._directory = private_directory()
         self.addr = str(Path(self._directory) / "private.sock")
         self._ready: Future[str] = Future()
         self._stop: Callable[[], object] = lambda: None

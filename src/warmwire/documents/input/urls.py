@@ -25,8 +25,11 @@ def scheme_of(path: str) -> str:
 
 
 def file_path(url: str) -> str:
-    """The path that a `file:` URL means. Raises InputError for one on another machine."""
-    parts = urlsplit(url)
+    """The path that a `file:` URL means. Raises InputError for one on another machine, and for what is no URL."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InputError(f"{url}: is no URL ({error}); a file: URL of this machine starts with file:///") from None
     if parts.netloc not in ("", "localhost"):
         raise InputError(f"{url}: is on another machine; a file: URL of this one starts with file:///")
     return unquote(parts.path)

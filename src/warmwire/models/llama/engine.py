@@ -22,8 +22,9 @@ from typing import Any, Final
 import msgspec
 
 from warmwire.errors import InputError, InvalidRequestError
-from warmwire.models.llama.options import Settings, private_directory
+from warmwire.models.llama.options import Settings
 from warmwire.models.openai.errors import upstream_error
+from warmwire.system.private import private_directory
 
 _PROGRESS: Final = {"return_progress": True}
 _LOG_PREFIX: Final = re.compile(r"^[\d.]+ [EW] ")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,9 +23,6 @@ kept a model of 270 million parameters busy for more than 100 ms after its clien
 _LARGE_BATCH: Final = 512
 """The same on a GPU, where they do, and with images: some models must have all of one image in a batch."""
 
-_LONGEST_BASE: Final = 64
-"""Bytes of a directory's path under which a socket's path stays below the 104 that some systems allow."""
-
 OPTIONS: Final = {
     "ctx": "tokens of prompt and answer together",
     "gpu_layers": "layers on the GPU",
@@ -35,6 +30,7 @@ OPTIONS: Final = {
     "mmproj": "the projector's file, which sees or hears; none for neither",
     "llama_server": "the llama-server program to run it with",
 }
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _NUMBERS: Final = {"ctx": 1 << 24, "gpu_layers": 1 << 16, "parallel": 64}
 
 
@@ -110,19 +106,13 @@ class Settings:
         return self.embeds and f"{self.header.architecture}.pooling_type" not in self.header.values
 
 
-def private_directory() -> str:
-    """A new directory that only we can enter, for a socket; its path is short enough for one."""
-    base = tempfile.gettempdir()
-    return tempfile.mkdtemp(prefix="warmwire-", dir=base if len(os.fsencode(base)) <= _LONGEST_BASE else "/tmp")
-
-
 def parse_gguf_name(name: str) -> tuple[Path, GgufOptions]:
     """Path and options of a model's name. Raises UsageError for options that there are not."""
     path, given = split_name(name, OPTIONS, suffix=SUFFIX)
     values: dict[str, str | int] = {}
     for key, value in given.items():
         if key in _NUMBERS:
-            if not value.isdecimal() or int(value) > _NUMBERS[key]:
+            if not _NUMBER.fullmatch(value) or int(value) > _NUMBERS[key]:
                 raise UsageError(f"{name!r}: {key} is a number from 0 to {_NUMBERS[key]}, not {value!r}")
             values[key] = int(value)
         elif value:

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from warmwire.errors import BackendUnavailableError, InputError
-from warmwire.models.llama.options import Settings, private_directory
+from warmwire.models.llama.options import Settings
 from warmwire.models.openai.upstream import HttpUpstream
+from warmwire.system.private import private_directory
 
 PROGRAM: Final = "llama-server"
 _POLL: Final = 0.1

@@ -47,11 +47,16 @@ def ratios(rows: Sequence[Row]) -> bytes | None:
     if not shown:
         return None
     figure_, axes = _figure(8, 0.9 + 0.24 * len(shown))
+    group = ""
     for y, (row, ratio) in enumerate(shown):
         low, middle, high = (value if row.more else 1 / value for value in (ratio.low, ratio.middle, ratio.high))
         colour = COLOURS[row.met]
         axes.plot([low, high], [y, y], color=colour, linewidth=3, alpha=0.4, solid_capstyle="butt")
         axes.plot([middle], [y], "o", color=colour, markersize=4.5)
+        if row.group != group:
+            group = row.group
+            axes.axhline(y - 0.5, color=PLAIN, linewidth=0.4)
+            axes.text(0.99, y - 0.35, group, transform=axes.get_yaxis_transform(), ha="right", va="top", weight="bold")
     axes.set_yticks(range(len(shown)), [f"{row.name} / {row.beside}" for row, _ in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xscale("log")
@@ -77,8 +82,9 @@ def growths(rows: Sequence[Row]) -> bytes | None:
         panel.set_xlabel(row.axes[0])
         panel.set_ylabel(row.axes[1])
         panel.set_xticks(xs, [f"{x:g}" for x in xs])
+        panel.set_ylim(min(ys) / 4, max(ys) * 4)  # what is flat is to look flat
         panel.minorticks_off()
-        panel.margins(0.15, 0.25)
+        panel.margins(x=0.15)
         panel.grid(alpha=0.3)
     return _svg(figure_)
 

@@ -104,6 +104,23 @@ def test_context_and_batch(tmp_path: Path) -> None:
     assert (encoder.context, encoder.batch(False), encoder.mean_pooling) == (2048, 2048, True)
 
 
+def test_layers_with_a_window_keep_all_where_that_is_less_than_the_weights(tmp_path: Path) -> None:
+    shape = {"block_count": 10, "embedding_length": 64, "attention.head_count": 4, "attention.head_count_kv": 2}
+    plain = model(tmp_path / "plain.gguf", "llama", **shape)
+    path = model(tmp_path / "x.gguf", "gemma3", **shape, **{"attention.sliding_window": 512})
+    with path.open("ab") as file:
+        file.truncate(4 << 20)  # weights
+    assert read_header(path).cache_bytes(1) == 10 * 2 * 16 * 2 * 2
+
+    def keeps(path: Path, **options: int) -> bool:
+        return settings_of(path, GgufOptions(**options), 1, special=False).keeps_all
+
+    assert keeps(path, ctx=2048)
+    assert not keeps(path, ctx=4096)
+    assert not keeps(path, ctx=2048, parallel=2)
+    assert not keeps(plain, ctx=1)
+
+
 def test_a_template_for_those_that_have_none(tmp_path: Path) -> None:
     path = model(tmp_path / "base.gguf")
     assert "messages" in (settings_of(path, GgufOptions(), 1, special=False).template or "")

@@ -24,6 +24,7 @@ from typing import Any, Final, cast
 from warmwire.errors import BackendUnavailableError, InputError
 from warmwire.host.generation.runner import AnyRequest, Outlet
 from warmwire.host.states import Table, after
+from warmwire.host.workers.affinity import Known
 from warmwire.host.workers.link import (
     Cancel,
     Done,
@@ -100,6 +101,8 @@ class WorkerProcess(asyncio.BufferedProtocol):
         self.loaded_bytes = 0
         self.crew: list[WorkerProcess] = [self]
         """All workers of the process."""
+        self.known = Known()
+        """What its process was asked last; all workers of the process have the same."""
         self.retired = False
         """Its process is given no more jobs, and ends when the last one has."""
 
@@ -127,7 +130,7 @@ class WorkerProcess(asyncio.BufferedProtocol):
             for _, theirs in pairs:
                 theirs.close()
         for worker in crew:
-            worker.crew = crew
+            worker.crew, worker.known = crew, crew[0].known
         return crew
 
     # ------------------------------------------------------------------ the link

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from warmwire.errors import BackendUnavailableError, UsageError, error_for
 from warmwire.host.failure import ModelError
 from warmwire.host.generation.runner import AnyRequest, Outlet, too_late
+from warmwire.host.workers.affinity import beginnings
 from warmwire.host.workers.handle import NotStarted, WorkerProcess, WorkerState
 from warmwire.host.workers.link import Failed
 from warmwire.host.workers.segments import SegmentPool
@@ -112,7 +113,9 @@ class WorkerPool:
     async def run(
         self, request: AnyRequest, writer: ResponseWriter, outlet: Outlet, timeout: float | None = None
     ) -> Finish:
-        worker = await self._acquire()
+        asked = beginnings(request) if self._processes > 1 else []
+        worker = await self._acquire(asked)
+        worker.known.add(asked)
         try:
             async with asyncio.timeout(timeout):
                 last = await worker.answer(request, outlet)
@@ -157,9 +160,10 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ turns
 
-    async def _acquire(self) -> WorkerProcess:
+    async def _acquire(self, asked: list[int]) -> WorkerProcess:
+        """An idle worker, the one that was asked most of these beginnings before; where there is none, wait for one."""
         while self._idle:
-            worker = min(self._idle, key=_busy_beside)
+            worker = min(self._idle, key=lambda idle: (-idle.known.common(asked), _busy_beside(idle)))
             self._idle.remove(worker)
             if worker.alive and not worker.retired:
                 return worker

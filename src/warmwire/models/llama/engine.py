@@ -26,6 +26,9 @@ from warmwire.models.llama.options import Settings
 from warmwire.models.openai.errors import upstream_error
 from warmwire.system.private import private_directory
 
+_FORMER_PROMPTS_MIB: Final = 512
+"""What is kept of prompts that another one has followed, MiB of each worker process."""
+
 _PROGRESS: Final = {"return_progress": True}
 _LOG_PREFIX: Final = re.compile(r"^[\d.]+ [EW] ")
 
@@ -130,8 +133,10 @@ def _params(xllamacpp: Any, settings: Settings, socket: str, *, gpu: bool) -> An
     elif settings.mean_pooling:
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     params.n_parallel = settings.parallel
-    # A worker's memory is watched: it keeps the last prompt, not gigabytes of former ones and their checkpoints.
-    params.cache_ram_mib = 0
+    # A prompt that begins like a former one is not read again, also where other conversations came between. A worker's
+    # memory is watched, so former ones get half a gigabyte, and not the eight that llama.cpp would take.
+    params.cache_ram_mib = _FORMER_PROMPTS_MIB
+    params.swa_full = settings.keeps_all
     params.n_ctx_checkpoints = 2
     params.prefill_assistant = False
     params.offline = True

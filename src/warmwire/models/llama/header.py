@@ -78,6 +78,18 @@ class GgufHeader:
         """Its chat template, in Jinja."""
         return str(self.values.get("tokenizer.chat_template", ""))
 
+    @property
+    def window(self) -> int:
+        """Tokens that most of its layers look back; 0: all layers see all of them."""
+        return self._number("attention.sliding_window")
+
+    def cache_bytes(self, tokens: int) -> int:
+        """What all layers keep of so many tokens, keys and values of two bytes each; 0: not said."""
+        heads = self._number("attention.head_count")
+        each = self._number("attention.key_length") or self.dimensions // max(1, heads)
+        kept = self._number("attention.head_count_kv") or heads
+        return 2 * 2 * each * kept * self._number("block_count") * tokens
+
     def _number(self, key: str) -> int:
         value = self.values.get(f"{self.architecture}.{key}", 0)
         return value if isinstance(value, int) and value > 0 else 0

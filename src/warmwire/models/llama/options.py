@@ -101,6 +101,17 @@ class Settings:
         return None if self.header.template or self.embeds or self.reranks else PLAIN_TEMPLATE
 
     @property
+    def keeps_all(self) -> bool:
+        """Whether layers with a window keep what is behind it, too.
+
+        Without that, a prompt that shares a beginning with the one before, and no more, is read anew from its first
+        token. It costs memory for the whole context, so it is done where that is less than the weights take.
+        """
+        if not self.header.window:
+            return False
+        return self.header.cache_bytes(self.context * self.parallel) <= self.path.stat().st_size
+
+    @property
     def mean_pooling(self) -> bool:
         """Whether the file leaves open how its vectors become one."""
         return self.embeds and f"{self.header.architecture}.pooling_type" not in self.header.values

@@ -175,6 +175,8 @@ def _arguments(settings: Settings, socket: str) -> list[str]:
         arguments += ["--n-gpu-layers", str(settings.gpu_layers)]
     if settings.template is not None:
         arguments += ["--chat-template", settings.template]
+    if settings.keeps_all:
+        arguments.append("--swa-full")
     if settings.special:
         arguments.append("--special")
     if settings.reranks:

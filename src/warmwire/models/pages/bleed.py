@@ -84,7 +84,7 @@ def _contrasts(page: Pixels, quads: Quads) -> NDArray[np.float64]:
     contrasts = np.zeros(len(quads))
     for i, ((left, top), (right, bottom)) in enumerate(zip(np.maximum(low, 0).tolist(), high.tolist(), strict=True)):
         part = grey[top : bottom + 1, left : right + 1]
-        reached = np.cumsum(np.bincount(part.ravel(), minlength=256))
+        reached = np.cumsum(cv2.calcHist([part], [0], None, [256], [0, 256]).ravel(), dtype=np.float64)
         ink, paper = np.searchsorted(reached, (0.05 * part.size, 0.75 * part.size))
         contrasts[i] = 1 - ink / max(paper, 1)
     return contrasts

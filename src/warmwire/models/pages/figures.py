@@ -46,11 +46,9 @@ def find_figures(ink: Ink, boxes: Sequence[Box], rules: Sequence[Box], size: flo
 
     side = max(2, round(CELL * size))
     height, width = ink.shape
-    text = np.zeros((height, width), np.uint8)
-    for box in boxes:
-        text[_slices(box, 0.1 * size)] = 1
     left = ink.copy()
-    left[text > 0] = 0
+    for box in boxes:
+        left[_slices(box, 0.1 * size)] = 0
     for rule in rules:
         left[_slices(rule, 0.25 * size)] = 0
     squares = (-(-width // side), -(-height // side))

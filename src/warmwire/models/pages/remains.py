@@ -74,11 +74,7 @@ def rest_of(ink: Ink, page: NDArray[np.uint8], boxes: Sequence[Box], known: Sequ
                 dashes.append(group)
         elif group.height > TEXT * size or row is not None:
             places.append(_place(group, row, size))
-    places = [
-        one
-        for one in places
-        if not any(one is not other and one.intersection(other) > APART * one.area for other in places)
-    ]
+    places = [place for place in places if not _is_crossed(place, places)]
     columns = np.concatenate([sides, _sides(dashes)])
     return Rest([(dash, _kind(dash, size)) for dash in dashes if _in_column(dash, columns, size)], places)
 
@@ -122,14 +118,14 @@ def _left(
     for left_, top, right, bottom in pieces[large].tolist():
         inside = (pieces[:, 0] >= left_) & (pieces[:, 1] >= top) & (pieces[:, 2] <= right) & (pieces[:, 3] <= bottom)
         keep &= ~inside
-    shade = np.where(left > 0, grey, 255)
-    kept = [piece for piece in pieces[keep].tolist() if _darkest(shade, piece) <= dark]
+    kept = [piece for piece in pieces[keep].tolist() if _darkest(grey, left, piece) <= dark]
     return np.array(kept, np.int32).reshape(-1, 4)
 
 
-def _darkest(shade: NDArray[np.uint8], piece: Sequence[int]) -> int:
+def _darkest(grey: NDArray[np.uint8], ink: Ink, piece: Sequence[int]) -> int:
     left, top, right, bottom = piece
-    return int(shade[top:bottom, left:right].min())
+    part = slice(top, bottom), slice(left, right)
+    return int(grey[part][ink[part] > 0].min())
 
 
 def _slices(box: Box, white: float) -> tuple[slice, slice]:

@@ -63,9 +63,10 @@ def _rules(ink: NDArray[np.uint8], length: int, thick: float, *, level: bool) ->
     close = (1 + length // 6, 3) if level else (3, 1 + length // 6)
     swell = (1, 3) if level else (3, 1)  # so that a thin line that is not quite level holds together
     strokes = cv2.dilate(ink, cv2.getStructuringElement(cv2.MORPH_RECT, swell))
-    strokes = cv2.morphologyEx(strokes, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
+    strokes = cv2.erode(strokes, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
     if not cv2.hasNonZero(strokes):
         return []
+    strokes = cv2.dilate(strokes, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
     strokes = cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, close))
     outlines, nesting = cv2.findContours(strokes, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     found = []
@@ -91,7 +92,8 @@ class Mark:
 
 def find_marks(ink: Ink, boxes: Sequence[Box]) -> list[Mark | None]:
     """For each line the mark that stands alone before it. One mark is a speck; two under each other are a list."""
-    marks = [_mark(ink, box, boxes) for box in boxes]
+    sides = np.array([[box.left, box.top, box.right, box.bottom] for box in boxes], np.float64).reshape(-1, 4)
+    marks = [_mark(ink, box, np.delete(sides, i, axis=0)) for i, box in enumerate(boxes)]
     found: list[Mark | None] = []
     for i, (mark, box) in enumerate(zip(marks, boxes, strict=True)):
         others = [other.left for j, other in enumerate(marks) if other is not None and j != i]
@@ -100,12 +102,14 @@ def find_marks(ink: Ink, boxes: Sequence[Box]) -> list[Mark | None]:
     return found
 
 
-def _mark(ink: Ink, box: Box, boxes: Sequence[Box]) -> Mark | None:
+def _mark(ink: Ink, box: Box, others: NDArray[np.float64]) -> Mark | None:
+    """The mark before a line, where none of the `others` stands (n, 4: left, top, right, bottom)."""
     high = box.height
     start, end = max(0, round(box.left - 2.4 * high)), max(0, round(box.left - 0.05 * high))
     top, bottom = max(0, round(box.top + 0.08 * high)), round(box.bottom - 0.08 * high)
-    strip = Box(start, top, end, bottom)
-    if any(other is not box and other.intersection(strip) > 0.05 * strip.area for other in boxes):
+    across = np.minimum(others[:, 2], end) - np.maximum(others[:, 0], start)
+    down = np.minimum(others[:, 3], bottom) - np.maximum(others[:, 1], top)
+    if (np.maximum(across, 0) * np.maximum(down, 0) > 0.05 * (end - start) * (bottom - top)).any():
         return None
     part = ink[top:bottom, start:end] > 0
     columns = np.flatnonzero(part.any(axis=0))

@@ -2,10 +2,11 @@
 
     python benchmarks/adjacency.py DIR [--scans] [--names stats1,pairs2] [--out DIR] [--cache DIR]
 
-DIR is what `pages_maker.py` made. Each cell with text is a neighbour of the next one with text to its right and below
-it, over blank cells as well. Precision and recall are over all such pairs of a document, so a table where none is
-costs precision. With `--scans` each page is drawn at 200 dots an inch and recognised; a cell that is nearly the text of
-one of the truth then counts as that. `--cache` keeps what was recognised.
+DIR is what `pages_maker.py` made, or a folder of the ICDAR 2013 table competition (`X.pdf` beside `X-str.xml`). Each
+cell with text is a neighbour of the next one with text to its right and below it, over blank cells as well. Precision
+and recall are over all such pairs of a document, so a table where none is costs precision. With `--scans` each page is
+drawn at 200 dots an inch and recognised; a cell that is nearly the text of one of the truth then counts as that.
+`--cache` keeps what was recognised.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ import sys
 import tempfile
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import pairwise
+from itertools import pairwise, product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
+from xml.etree import ElementTree
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -55,8 +57,12 @@ def grid_of(rows: Sequence[Sequence[tuple[str, int, int]]]) -> tuple[Grid, list[
             places.update({(r + i, c + j): len(texts) for i in range(down) for j in range(across)})
             texts.append(plain(text))
             c += across
+    return _filled(places), texts
+
+
+def _filled(places: Mapping[tuple[int, int], int]) -> Grid:
     height, width = (max((place[i] for place in places), default=-1) + 1 for i in (0, 1))
-    return [[places.get((r, c), -1) for c in range(width)] for r in range(height)], texts
+    return [[places.get((r, c), -1) for c in range(width)] for r in range(height)]
 
 
 def pairs_of(grid: Grid, texts: Sequence[str]) -> Counter[Pair]:
@@ -100,6 +106,27 @@ def truth_pairs(truth: dict[str, Any]) -> tuple[Counter[Pair], list[str]]:
     for block in (block for page in truth["pages"] for block in page["blocks"] if block["type"] == "table"):
         grid, texts = grid_of([[(c["text"], c["rowspan"], c["colspan"]) for c in row] for row in block["cells"]])
         pairs += pairs_of(grid, texts)
+        all_texts += texts
+    return pairs, all_texts
+
+
+def competition_pairs(file: Path) -> tuple[Counter[Pair], list[str]]:
+    """The same of a document of the competition: a table may be parted into regions, one a page, that go on to the
+    right or below by as many columns or rows as they say; of several cells at one place the first counts."""
+    pairs: Counter[Pair] = Counter()
+    all_texts: list[str] = []
+    for table in ElementTree.parse(file).iter("table"):
+        places: dict[tuple[int, int], int] = {}
+        texts: list[str] = []
+        for region in table.iter("region"):
+            down, across = (int(region.get(f"{way}-increment", 0)) for way in ("row", "col"))
+            for cell in region.iter("cell"):
+                row, column = (int(cell.get(f"start-{way}", 0)) for way in ("row", "col"))
+                last_row, last_column = int(cell.get("end-row", row)), int(cell.get("end-col", column))
+                for r, c in product(range(row, last_row + 1), range(column, last_column + 1)):
+                    places.setdefault((r + down, c + across), len(texts))
+                texts.append(plain(cell.findtext("content") or ""))
+        pairs += pairs_of(_filled(places), texts)
         all_texts += texts
     return pairs, all_texts
 
@@ -166,6 +193,15 @@ def _draw(file: Path, picture: Path) -> None:
     document.close()
 
 
+def _known(file: Path) -> tuple[Counter[Pair], list[str], str]:
+    """The true neighbours of a document, its cells' texts, and what its maker says of it."""
+    made = file.with_suffix(".truth.json")
+    if made.exists():
+        known = json.loads(made.read_text("utf-8"))
+        return *truth_pairs(known), str(known["notes"])
+    return *competition_pairs(file.with_name(f"{file.stem}-str.xml")), ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -186,8 +222,7 @@ def main() -> None:
     total: Counter[str] = Counter()
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         for file, text in zip(files, pool.map(_read, jobs), strict=True):
-            known = json.loads(file.with_suffix(".truth.json").read_text("utf-8"))
-            truth, texts = truth_pairs(known)
+            truth, texts, notes = _known(file)
             read = read_pairs(text, texts, options.scans)
             common = (truth & read).total()
             score = f1(common, read.total(), truth.total())
@@ -195,7 +230,7 @@ def main() -> None:
             sums.setdefault(re.sub(r"\d+$", "", file.stem), []).append(score)
             if names or score < 1:
                 counts = f"of {truth.total()} pairs {common}, read {read.total()}"
-                print(f"  {file.stem:16} {score:.3f}  {counts}; {known['notes']}")
+                print(f"  {file.stem:16} {score:.3f}  {counts}; {notes}")
     for kind, scores in sums.items():
         print(f"{kind:16} {sum(scores) / len(scores):.4f}  {' '.join(f'{score:.2f}' for score in scores)}")
     every = [score for scores in sums.values() for score in scores]

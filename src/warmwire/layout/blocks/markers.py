@@ -46,11 +46,17 @@ BULLETED: Final = re.compile(rf"([{_DASHES}{_BULLETS}{_UNKNOWN}])(?:\s+|$)")
 """The printed bullet of an item that is known to have one, at the start of its text."""
 
 CAPTION = re.compile(
-    r"(?:figure|fig\.|table|tab\.|chart|plate|scheme|map|abbildung|abb\.|tabelle|tableau|tabla|cuadro|figura|tabela"
+    r"(?:figure|fig\.|table|tab\.|exhibit|chart|plate|scheme|map|abbildung|abb\.|tabelle|tableau|tabla|cuadro|figura|tabela"
     r"|quadro|tabella|afbeelding|tabel|kuva|图|表|圖|図)\s*[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\s*(?:[.:–—|-]|\s|$)",
     re.IGNORECASE,
 )
 """How the name of a figure or a table opens its caption."""
+
+NOTE: Final = re.compile(
+    r"(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweise?|fuentes?|notas?|fontes?|fonti?|bron(?:nen)?)\s*[:：]",
+    re.IGNORECASE,
+)
+"""How what is said of a table below it opens."""
 
 _SPOKEN = re.compile(r"[.!?…»”\"]\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10}

@@ -13,7 +13,7 @@ from statistics import median
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_period, is_value, join_runs, rows_of, size_of
 from warmwire.layout.tables.evidence import is_table
-from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.found import Found, build, row_slots
 from warmwire.layout.tables.heads import MOST, head_slots, pitch_of, stands_over
 from warmwire.layout.tables.laid import Laid, Row
 from warmwire.layout.tables.seams import seam_of
@@ -304,20 +304,8 @@ def _without_crossings(group: list[Row], edges: Sequence[tuple[float, float]]) -
 def _build(table: Laid, size: float) -> Found:
     lines = table.body
     slots, first = head_slots(table.head, table.edges, size, pitch_of(lines)) if table.head else ([], 0)
+    box = bounds(row.box for row in table.rows)
     for r, row in enumerate(lines, first):
-        slots += _row_slots(row, r, table.edges)
-    found = build(slots, first + len(lines), len(table.edges) + 1, bounds(row.box for row in table.rows), first or None)
+        slots += row_slots(row, r, table.edges, box, size)
+    found = build(slots, first + len(lines), len(table.edges) + 1, box, first or None)
     return Found(found.element, _lines(table.rows))
-
-
-def _row_slots(cells: Sequence[Line], place: int, edges: Sequence[tuple[float, float]]) -> list[Slot]:
-    taken: dict[int, Slot] = {}
-    for cell in cells:
-        first, last = columns_of(cell.box, edges)
-        if first in taken:
-            taken[first].lines.append(cell)
-            continue
-        last = last if all(c not in taken for c in range(first, last + 1)) else first
-        taken.update(dict.fromkeys(range(first, last + 1), Slot(place, first, 1, last - first + 1, [cell])))
-    missing = [Slot(place, c, 1, 1, []) for c in range(len(edges) + 1) if c not in taken]
-    return [*{id(slot): slot for slot in taken.values()}.values(), *missing]

@@ -28,7 +28,7 @@ from warmwire.layout.rows import (
 )
 from warmwire.layout.splits import split_at
 from warmwire.layout.tables.chains import MAX_EMPTY, MIN_WHITE, MIN_WIDTH, Chain, chains_of, is_wide, joined_rules
-from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.found import Found, build, row_slots
 from warmwire.layout.tables.heads import head_slots, pitch_of
 from warmwire.layout.tables.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables.wraps import table_rows
@@ -131,10 +131,10 @@ def _table(chain: Chain, rules: Sequence[Box], lines: Sequence[Line], size: floa
         return None
     groups = _row_groups(bands[count:], strips, size)
     pitch = pitch_of([line for row in group for line in row] for group in groups)
+    box = bounds([*chain.rules, *(line.box for line in chain.lines)])
     slots, depth = head_slots(head, strips, size, pitch, [rule for rule in rules if rule not in chain.rules])
     for r, group in enumerate(groups, depth):
-        slots += _row_slots(group, r, strips)
-    box = bounds([*chain.rules, *(line.box for line in chain.lines)])
+        slots += row_slots([line for row in group for line in row], r, strips, box, size)
     found = build(slots, depth + len(groups), len(strips) + 1, box, headers=depth or None)
     return Found(found.element, chain.lines)
 
@@ -265,22 +265,3 @@ def _is_one_row(band: Sequence[Sequence[Line]], strips: Sequence[Strip]) -> bool
     steps = [below[0].box.centre[1] - above[0].box.centre[1] for above, below in pairwise(band)]
     together = all(step < LINES * size_of(row[0]) for step, row in zip(steps, band, strict=False))
     return together and 2 * stacked <= len(figures)
-
-
-def _row_slots(rows: Sequence[Sequence[Line]], place: int, strips: Sequence[Strip]) -> list[Slot]:
-    """The cells of one row of the table."""
-    count = len(strips) + 1
-    spans = sorted((columns_of(line.box, strips), i) for i, line in enumerate(line for row in rows for line in row))
-    lines = [line for row in rows for line in row]
-    slots: list[Slot] = []
-    owner: dict[int, Slot] = {}
-    for (first, last), i in spans:
-        if first in owner:
-            owner[first].lines.append(lines[i])
-            continue
-        others = [a for (a, _), _ in spans if a > first]
-        last = min([last, *(a - 1 for a in others)])
-        slot = Slot(place, first, 1, last - first + 1, [lines[i]])
-        slots.append(slot)
-        owner.update(dict.fromkeys(range(first, last + 1), slot))
-    return slots + [Slot(place, c, 1, 1, []) for c in range(count) if c not in owner]

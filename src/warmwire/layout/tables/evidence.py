@@ -7,7 +7,9 @@ what stands side by side keeps off each other's baselines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 
@@ -19,6 +21,8 @@ from warmwire.layout.rows import are_details, is_label, is_prose, is_value, join
 from warmwire.layout.tables.laid import Laid, Row
 from warmwire.layout.tables.strips import columns_of
 
+_FIGURE = re.compile(r"[^\d.]")
+"""All but the figures of an amount and its point."""
 VALUED = 0.6
 """So many of a column's cells are figures for it to speak for a table."""
 BOLD, PLAIN = 0.6, 0.2
@@ -55,7 +59,7 @@ def is_table(group: Sequence[Row], table: Laid) -> bool:
         return _has_figures(columns[1:]) and count > 3
     if count == 2 and _mostly(columns[0], lambda line: bool(markers_of(f"{line.text} x"))):
         return False
-    if _has_bullets(columns) or any(map(_are_counted, columns[1:])):
+    if _has_bullets(columns) or any(map(_are_counted, columns[1:])) or _are_scales(columns):
         return False
     figures = any(_mostly(column, lambda line: is_value(line.text)) for column in columns if 2 * len(column) >= wide)
     if table.is_worded:
@@ -111,6 +115,22 @@ def _are_entries(columns: Sequence[Sequence[Line]]) -> bool:
 def _has_bullets(columns: Sequence[Sequence[Line]]) -> bool:
     """Whether a column holds nothing but the bullets before another's texts."""
     return any(_mostly(column, lambda line: line.text == "*" or opens_item(f"{line.text} x")) for column in columns)
+
+
+def _are_scales(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether all figures of three and more under each other fall by equal steps, as those beside a chart do."""
+    counted = [column for column in columns if len(column) > 2 and all(is_value(line.text) for line in column)]
+    return bool(counted) and all(map(_is_scale, counted))
+
+
+def _is_scale(column: Sequence[Line]) -> bool:
+    figures = [
+        Decimal(digits)
+        for line in column
+        if (digits := _FIGURE.sub("", line.text)).count(".") < 2 and any(map(str.isdigit, digits))
+    ]
+    steps = {above - below for above, below in pairwise(figures)}
+    return len(figures) == len(column) and len(steps) == 1 and steps.pop() > 0
 
 
 def _are_counted(column: Sequence[Line]) -> bool:

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from warmwire.layout.blocks.hyphens import join_lines
 from warmwire.layout.page import Box, Cell, Element, Kind, Line, Table
 from warmwire.layout.rows import rows_of
+from warmwire.layout.tables.strips import Strip, columns_of
+
+OVER = 1.5
+"""What is over several columns stands in their middle, this near to it, in units of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,34 @@ class Slot:
 def cell_text(lines: Sequence[Line]) -> str:
     """The lines of one cell, read row by row."""
     return join_lines(line.text for row in rows_of(lines) for line in row)
+
+
+def row_slots(lines: Sequence[Line], place: int, strips: Sequence[Strip], table: Box, size: float) -> list[Slot]:
+    """The cells of a table's row that holds `lines`, one over several columns where it reaches into them.
+
+    What stands alone in the middle of all columns, or of all but the labels', is over these: it names the rows below.
+    """
+    spans = sorted((columns_of(line.box, strips), i) for i, line in enumerate(lines))
+    if len(lines) == 1 and spans[0][0][0] < spans[0][0][1]:
+        spans = [(_centred(lines[0].box, strips, table, size) or spans[0][0], 0)]
+    starts = [first for (first, _), _ in spans]
+    slots: dict[int, Slot] = {}
+    for (first, last), i in spans:
+        if first in slots:
+            slots[first].lines.append(lines[i])
+            continue
+        last = min([last, *(start - 1 for start in starts if start > first)])
+        slots.update(dict.fromkeys(range(first, last + 1), Slot(place, first, 1, last - first + 1, [lines[i]])))
+    empty = [Slot(place, c, 1, 1, []) for c in range(len(strips) + 1) if c not in slots]
+    return [*{id(slot): slot for slot in slots.values()}.values(), *empty]
+
+
+def _centred(box: Box, strips: Sequence[Strip], table: Box, size: float) -> tuple[int, int] | None:
+    """The columns, from all or all but the first, in the middle of which a box stands."""
+    for first, left in enumerate((table.left, strips[0][1])):
+        if box.left > left + size and abs(box.centre[0] - (left + table.right) / 2) < OVER * size:
+            return first, len(strips)
+    return None
 
 
 def build(slots: Iterable[Slot], rows: int, columns: int, box: Box, headers: int | None = None) -> Found:

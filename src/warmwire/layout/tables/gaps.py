@@ -21,6 +21,10 @@ from warmwire.layout.splits import split_in_gaps, words_at
 WIDE = 0.55
 """Narrowest gap between two cells in one run, in units of its size: spaces have 0.25 to 0.4, in a justified line
 0.55; in 14 tables whose cells files gave as one run the narrowest white was 0.8."""
+BROAD = 1.1
+"""... and in units of the line's own letters: a typewriter's space is as wide as these."""
+AMOUNT = 0.25
+"""The same between two amounts, of which nobody takes one for two where a neighbour has white."""
 EVEN = 0.8
 """Gaps of one kind differ by less than this factor; spaces in a cell are narrower than this, of those between cells."""
 ASKED = 3
@@ -57,6 +61,14 @@ def _amounts(line: Line) -> list[Line]:
     return split_in_gaps(line, gaps, WIDE * size_of(line))
 
 
+def _least(line: Line) -> float:
+    """The narrowest gap in a line that may be one between two cells."""
+    words = line.text.split()
+    if len(words) > 1 and all(map(is_value, words)):
+        return AMOUNT * size_of(line)
+    return max(WIDE * size_of(line), BROAD * line.box.width / len(line.text))
+
+
 def _is_amount(word: str) -> bool:
     return is_value(word) or word in _MARKS
 
@@ -66,13 +78,14 @@ def _cells(line: Line, rows: Sequence[Sequence[Line]], place: int) -> list[Line]
     if max(sum(len(row) > 1 for row in side) for side in (below, above)) < 2:
         return [line]  # no two rows of several: nobody to ask, as all over a page of prose
     gaps = _gaps(line)
-    wide = [gap for gap in gaps if gap[1] - gap[0] >= WIDE * size_of(line)]
+    least = _least(line)
+    wide = [gap for gap in gaps if gap[1] - gap[0] >= least]
     if not wide:
         return [line]
     for whites in (_whites(line, below), _whites(line, above[::-1])):
         chosen = _chosen(gaps, wide, whites)
         if chosen:
-            return split_in_gaps(line, [(left + right) / 2 for left, right in chosen], WIDE * size_of(line))
+            return split_in_gaps(line, [(left + right) / 2 for left, right in chosen], least)
     return [line]
 
 

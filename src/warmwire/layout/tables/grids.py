@@ -15,10 +15,11 @@ from statistics import median
 
 import numpy as np
 
+from warmwire.layout.blocks.markers import CAPTION, NOTE
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
 from warmwire.layout.tables.forms import form_boxes
-from warmwire.layout.tables.found import Found, Slot, build
+from warmwire.layout.tables.found import Found, Slot, build, cell_text
 from warmwire.layout.tables.wraps import table_rows
 
 ON_EDGE = 0.4
@@ -41,6 +42,8 @@ TITLE = 1.12
 """A title in a bar over a table is larger than its cells by this factor; recognised sizes of one are rough by 0.08."""
 MOST_WIDE = 0.6
 """Share of the rows in one band that fill several columns; the others name groups of them."""
+MOST_LABELLED = 0.6
+"""Share of the rows in one band that have a label, or they are lines of one row, set in the middle or low."""
 MAX_STROKES = 4000
 """More strokes than that are a drawing; the longest are kept."""
 
@@ -175,6 +178,7 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
     for line in lines:
         x, y = line.box.centre
         owner[_place(lattice.ys, y), _place(lattice.xs, x)].lines.append(line)
+    slots = [part for slot in slots for part in _split_tall(slot, lattice)]
     filled = [slot for slot in slots if slot.lines]
     if len(filled) < 3 or len(slots) < 4 or len({slot.column for slot in filled}) < 2:
         return None
@@ -187,27 +191,40 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
         for c in range(columns)
     ):
         return None  # its strokes do not part all columns: how text lines up does
-    top = lattice.ys[0]
+    top, bottom = lattice.ys[0], lattice.ys[-1]
     if _is_title(slots[0], filled, columns):
         top = lattice.ys[slots[0].rowspan]
         slots[0].lines = []
+    if _is_note(slots[-1], filled, columns):
+        bottom = lattice.ys[slots[-1].row]
+        slots[-1].lines = []
+    box = replace(lattice.box, top=top, bottom=bottom)
     boxes = form_boxes(slots)
     if boxes:
-        found = build(slots, rows, columns, replace(lattice.box, top=top))
+        found = build(slots, rows, columns, box)
         return Found(found.element, found.used, boxes)
     slots, rows = _split_rows(slots, rows)
     if len({slot.row for slot in slots if slot.lines}) < 2:
         return None
-    return build(slots, rows, columns, replace(lattice.box, top=top))
+    return build(slots, rows, columns, box)
 
 
 def _is_title(slot: Slot, filled: Sequence[Slot], columns: int) -> bool:
-    """Whether the first cell is a bar over the whole table with its title in it, set larger than the rest: it heads
-    the table and is no row of it."""
-    if slot.colspan < columns or len(slot.lines) != 1 or len(filled) < 4:
+    """Whether the first cell is a bar over the whole table with its title in it, numbered or set larger than the rest:
+    it heads the table and is no row of it."""
+    if slot.colspan < columns or len(filled) < 4:
+        return False
+    if slot.lines and CAPTION.match(cell_text(slot.lines[:1])):
+        return True
+    if len(slot.lines) != 1:
         return False
     rest = median(size_of(line) for other in filled if other is not slot for line in other.lines)
     return size_of(slot.lines[0]) > TITLE * rest
+
+
+def _is_note(slot: Slot, filled: Sequence[Slot], columns: int) -> bool:
+    """Whether the last cell is a bar below the whole table that says where it is from, and no row of it."""
+    return slot.colspan == columns and len(filled) > 3 and NOTE.match(cell_text(slot.lines[:1])) is not None
 
 
 def _is_closed(slot: Slot, lattice: _Lattice) -> bool:
@@ -224,11 +241,27 @@ def _is_text(slot: Slot) -> bool:
     return reads_on(sorted(slot.lines, key=lambda line: line.box.centre[1]))
 
 
+def _split_tall(slot: Slot, lattice: _Lattice) -> list[Slot]:
+    """A cell over several rows of the lattice by row, where each of these has one line of it: labels beside cells that
+    are drawn, with no stroke between them."""
+    bands = [_place(lattice.ys, line.box.centre[1]) for line in slot.lines]
+    if (
+        slot.rowspan < 3
+        or _is_closed(slot, lattice)
+        or len(set(bands)) < len(bands)
+        or len(bands) < MOST_LABELLED * slot.rowspan
+    ):
+        return [slot]
+    own = dict(zip(bands, slot.lines, strict=True))
+    rows = _span(slot.row, slot.rowspan)
+    return [Slot(row, slot.column, 1, slot.colspan, [own[row]] if row in own else []) for row in rows]
+
+
 def _holds_columns(lines: Sequence[Line], size: float) -> bool:
     """Whether one column of a lattice holds several of figures."""
     rows = rows_of(lines)
     several = [row for row in rows if any(b.box.left - a.box.right > size for a, b in pairwise(row))]
-    figures = sum(sum(is_value(line.text) for line in row) > 1 for row in several)
+    figures = sum(any(is_value(line.text) for line in row[1:]) for row in several)
     return len(rows) > 2 and len(several) > COLUMNS * len(rows) and figures > COLUMNS * len(several)
 
 
@@ -314,8 +347,13 @@ def _rows_of_bands(slots: Sequence[Slot], rows: int) -> list[list[list[Line]]]:
 
 
 def _are_rows(parts: Sequence[Sequence[Line]], count: int, spans: Mapping[int, tuple[int, int]]) -> bool:
-    """Whether parts of one band, of so many rows of text, are rows of the table: most fill several of its columns."""
-    wide = [part for part in parts if len({spans[id(line)][0] for line in part}) > 1]
+    """Whether parts of one band, of so many rows of text, are rows of the table: most fill several of its columns, and
+    the first of these, where labels stand."""
+    filled = [{spans[id(line)][0] for line in part} for part in parts]
+    first = min((column for columns in filled for column in columns), default=0)
+    if sum(first in columns for columns in filled) < MOST_LABELLED * len(parts):
+        return False
+    wide = [part for part, columns in zip(parts, filled, strict=True) if len(columns) > 1]
     if count == 2 and not (len(wide) == 2 and all(any(is_value(line.text) for line in part) for part in parts)):
         return False
     return len(wide) >= MOST_WIDE * len(parts)

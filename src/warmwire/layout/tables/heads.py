@@ -14,19 +14,20 @@ from statistics import median
 
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import is_period, is_value, size_of
-from warmwire.layout.tables.found import Slot
+from warmwire.layout.tables.found import OVER, Slot
 from warmwire.layout.tables.strips import Strip, columns_of
 
 LEADING = 1.7
 """Lines of one head are no further apart, in units of their size: 1.0 to 1.6 where text is set so."""
-OVER = 1.5
-"""A head over several columns stands over their middle, this near to it, in units of the body."""
 UNDERLINE = 1.3
 """A rule below a head is no further from its middle, in units of its height."""
 INSET = 0.3
 """A rule may reach that far into the white beside its columns, in units of the body."""
 APART = 0.97
 """Lines of a head that are as far apart as rows, by that share at least, are rows."""
+SOLID = 1.35
+"""Rows closer than that, in units of the body, are set as lines are: they tell nothing of lines in a head, unless these
+fill all columns."""
 MOST = 7
 """Lines of a head."""
 
@@ -97,7 +98,8 @@ def _levels(
         below = {columns_of(line.box, strips)[0] for other in rows[place + 1 :] for line in other}
         spans = _spans_of(row, strips, size, rules)
         spans = {(a, b): lines for (a, b), lines in spans.items() if sum(a <= c <= b for c in below) > 1}
-        if not spans and _middle(following) - _middle(row) >= APART * pitch:
+        full = len(row) == len(following) == len(strips) + 1
+        if not spans and _middle(following) - _middle(row) >= APART * (pitch if full else max(pitch, SOLID * size)):
             spans = {(c, c): [line] for line in row for c in columns_of(line.box, strips)[:1]}
         if not spans or any(one[1] >= other[0] for one, other in pairwise(sorted(spans))):
             continue

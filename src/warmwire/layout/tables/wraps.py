@@ -1,10 +1,11 @@
 """Which lines of text make one row of a table.
 
 Cells wrap, labels take two lines with their figures beside the middle, and a table may set its rows no further apart
-than its lines. No single sign tells: so every way to part the lines into rows is weighed by what would be odd about it,
-and the least odd is taken. Odd within a row are two figures one above the other, a line that broke off although the
-next word had room, and a step wider than lines have; odd between two rows are a line that begins small below one that
-is full, and a step as narrow as lines have; odd of a row is that it has no label, or nothing else.
+than its lines. No single sign tells: so every way to part the lines into rows is weighed by what would be odd about
+it, and the least odd is taken. Odd within a row are two figures one above the other, a line that broke off although
+the next word had room and no comma ends it, and a step wider than lines have; odd between two rows are a line that
+begins small below one that is full, and a step as narrow as lines have; odd of a row is that it has no label, or
+nothing else.
 
 The way is found from the top: the best that ends at each line follows from the best that ended before its row.
 """
@@ -143,7 +144,10 @@ def _weigh(column: Sequence[_Piece], limit: float) -> None:
             piece.within += STACKED
         elif above is column[0] and _is_figure(piece.line.text):
             piece.within += EARLY  # a head
-        elif above.line.box.width + first_word(piece.line) + ROOM * size_of(above.line) < width:
+        elif (
+            not above.line.text.rstrip().endswith((",", "，"))
+            and above.line.box.width + first_word(piece.line) + ROOM * size_of(above.line) < width
+        ):
             piece.within += EARLY
         elif not all_small and _is_small(piece.line.text):
             piece.between += SMALL

@@ -6,6 +6,7 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +151,19 @@ def read_toml(parts: Iterator[bytes]) -> Outcome:
     return outcome(lambda got: got.append(read_settings(text, Path("/x/models.toml"))))
 
 
-def read_journal(parts: Iterator[bytes]) -> Outcome:
-    """Lines as they are and, since hardly any has its checksum, as records with theirs."""
+@contextmanager
+def recorded(parts: Iterator[bytes]) -> Iterator[Path]:
+    """A file in a folder of its own: lines as they are and, since few have a checksum, as records with theirs."""
     data = b"".join(parts)
+    with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+        path = Path(place) / "records"
+        path.write_bytes(data + b"\n" + b"".join(map(pack, data.splitlines())))
+        yield path
 
+
+def read_journal(parts: Iterator[bytes]) -> Outcome:
     def run(got: list[Any]) -> None:
-        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
-            path = Path(place) / "journal"
-            path.write_bytes(data + b"\n" + b"".join(pack(line) for line in data.splitlines()))
+        with recorded(parts) as path:
             journal = Journal(path, "m")
             got.extend(len(journal.find(key) or ()) for key in ("k1", "k2", ""))
             journal.keep("d", "k3", [], whole=True)
@@ -170,15 +176,11 @@ def read_journal(parts: Iterator[bytes]) -> Outcome:
 
 
 def read_ledger(parts: Iterator[bytes]) -> Outcome:
-    """What a watched folder remembers, with checksums as `read_journal` gives them."""
-    data = b"".join(parts)
+    """What a watched folder remembers."""
 
     def run(got: list[Any]) -> None:
-        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
-            ledger = Path(place) / "ledger"
-            ledger.write_bytes(data + b"\n" + b"".join(pack(line) for line in data.splitlines()))
-            drop = DropFolder(Path(place), ledger)
-            got.append(len(drop.ready()))
+        with recorded(parts) as path:
+            got.append(len(DropFolder(path.parent, path).ready()))
 
     return outcome(run)
 

@@ -91,6 +91,8 @@ class Reader(Reading):
         folder, pages = self.folder(), self.rng.randint(3, 14)
         stack(folder / "x.tif", pages, self.rng.getrandbits(32))
         for _ in range(self.rng.randint(1, 3)):
+            if self.stage.over.is_set():
+                break
             kept, before = self._kept(folder), self.shown()
             self._cut_off(folder, pages)
             self._is_sound(folder, pages)

@@ -18,6 +18,7 @@ INTERESTING = [
     b">",
     b"</",
     b"1" * 400,
+    b"9" * 5000,  # more digits than Python reads
 ]
 
 

@@ -57,7 +57,6 @@ quality: $(STAMPS)/dev
 docs-reference: $(STAMPS)/dev
 	$(BIN)/python docs/reference.py
 
-# What it costs beside peers and limits, in up to twelve minutes: benchmarks/results/, docs/performance.md, docs/plots/.
 # Pages for a browser, from build/site/index.html on; a link that leads nowhere is an error.
 docs: $(STAMPS)/docs
 	rm -rf build/docs
@@ -65,6 +64,7 @@ docs: $(STAMPS)/docs
 	ln -s $(addprefix $(CURDIR)/,$(wildcard *.md) LICENSE deploy docs examples) build/docs
 	$(BIN)/mkdocs build --quiet --strict
 
+# What it costs beside peers and limits, in up to twelve minutes: benchmarks/results/, docs/performance.md, docs/plots/.
 bench: $(STAMPS)/dev
 	$(BIN)/python -m benchmarks.suite
 

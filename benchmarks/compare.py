@@ -67,7 +67,9 @@ def _wide(value: Spread) -> Spread:
 
 
 def gone(new: Result, base: Result) -> list[Row]:
-    """Rows that only the base has, of groups that both have."""
+    """Rows that only the base has, of groups that both have, where both are of one scale."""
+    if new.scale != base.scale:
+        return []
     there, groups = {key(row) for row in new.rows}, {row.group for row in new.rows}
     return [row for row in base.rows if key(row) not in there and row.group in groups]
 

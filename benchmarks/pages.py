@@ -340,7 +340,7 @@ def beside(peer: str, parts: Sequence[Sequence[Document]], seconds: float) -> Ro
 
 def rows(budget: Budget) -> Rows:
     """Beside each peer that is here, within a time that goes by how slow they are."""
-    parts = sample(0, 6) if budget.quick else sample(4, 6)
+    parts = sample(0, 6) if budget.quick else sample(3, 6)
     if not budget.quick and not SHARED.exists():
         yield Note(GROUP, "the sets of ../shared are not here; only tests/data is read")
     for peer, part in zip(BESIDE, (1.0,) if budget.quick else (0.22, 0.28, 0.5), strict=False):

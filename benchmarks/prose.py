@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,15 +17,9 @@ BLOCK: Final = 100_000
 
 def make_text(size: int, path: Path) -> None:
     """Write `size` bytes that look like prose to a Markov chain."""
-    rng = np.random.default_rng(1)
-    onsets = ["", "b", "c", "d", "f", "g", "l", "m", "n", "p", "r", "s", "t", "th", "sh", "br", "st", "tr"]
-    syllables = np.array([a + v + e for a in onsets for v in "aeiou" for e in ["", "n", "r", "s", "l"]])
-    lengths = np.minimum(1 + rng.poisson(1.2, VOCABULARY), 5)
-    words = ["".join(rng.choice(syllables, n)) for n in lengths]
-    ended = [f"{word}{end}".encode() for word in words for end in ENDS]
-    weight = 1 / np.arange(1, VOCABULARY + 1) ** 0.85
-    weight /= weight.sum()
-    followers = rng.choice(VOCABULARY, (VOCABULARY, FOLLOWERS), p=weight)
+    ended, weight, followers, drawn = _language()
+    rng = np.random.default_rng()
+    rng.bit_generator.state = drawn
     with open(path, "wb") as file:
         written, last = 0, 0
         while written < size:
@@ -36,6 +31,20 @@ def make_text(size: int, path: Path) -> None:
             data = b"".join([ended[i] for i in (chosen * len(ENDS) + end).tolist()])[: size - written]
             file.write(data)
             written, last = written + len(data), chosen[-1]
+
+
+@cache
+def _language() -> tuple[list[bytes], Any, Any, Any]:
+    """Words with each end, how often each comes, what follows it, and the state of the generator that drew them."""
+    rng = np.random.default_rng(1)
+    onsets = ["", "b", "c", "d", "f", "g", "l", "m", "n", "p", "r", "s", "t", "th", "sh", "br", "st", "tr"]
+    syllables = np.array([a + v + e for a in onsets for v in "aeiou" for e in ["", "n", "r", "s", "l"]])
+    lengths = np.minimum(1 + rng.poisson(1.2, VOCABULARY), 5)
+    words = ["".join(rng.choice(syllables, n)) for n in lengths]
+    weight = 1 / np.arange(1, VOCABULARY + 1) ** 0.85
+    weight /= weight.sum()
+    followers = rng.choice(VOCABULARY, (VOCABULARY, FOLLOWERS), p=weight)
+    return [f"{word}{end}".encode() for word in words for end in ENDS], weight, followers, rng.bit_generator.state
 
 
 def _chained(free: Any, follows: Any, which: Any, followers: Any, last: int) -> Any:

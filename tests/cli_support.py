@@ -26,24 +26,33 @@ Done = subprocess.CompletedProcess[str]
 
 def run(*arguments: str | Path, stdin: str | None = None) -> Done:
     """Run a command in this process, which spares starting one: its standard streams are real files."""
+    done = run_bytes(*arguments, stdin=None if stdin is None else stdin.encode())
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_bytes(
+    *arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """The same for what is no text, and in a folder."""
     words = [*map(str, arguments)]
     with contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(tempfile.TemporaryFile("w+", newline="")) for _ in range(3)]
-        streams[0].write(stdin or "")
-        streams[0].seek(0)
-        source = streams[0] if stdin is not None else stack.enter_context(open(os.devnull))
-        patched = {"argv": ["warmwire", *words], "stdin": source, "stdout": streams[1], "stderr": streams[2]}
-        for name, value in patched.items():
+        source, out, err = (stack.enter_context(tempfile.TemporaryFile("w+", newline="")) for _ in range(3))
+        if stdin is None:
+            source = stack.enter_context(open(os.devnull))
+        else:
+            source.buffer.write(stdin)
+            source.seek(0)
+        for name, value in {"argv": ["warmwire", *words], "stdin": source, "stdout": out, "stderr": err}.items():
             stack.enter_context(mock.patch.object(sys, name, value))
-        stack.enter_context(descriptor_1(streams[1].fileno()))
+        stack.enter_context(descriptor_1(out.fileno()))
+        stack.enter_context(contextlib.chdir(cwd or os.getcwd()))
         with pytest.raises(SystemExit) as ended:
             main()
-        sys.stdout.flush()
         written = []
-        for stream in streams[1:]:
+        for stream in (out, err):
             stream.flush()
             stream.seek(0)
-            written.append(stream.read())
+            written.append(stream.buffer.read())
     return subprocess.CompletedProcess(words, int(ended.value.code or 0), *written)
 
 

@@ -24,10 +24,10 @@ from tests.conftest import ServeProcess
 from tests.markov_support import GRALL
 from tests.support import FAULTY_PATH, PATIENCE, HostThread, Script, WholeHost, eventually, is_running
 from tests.tiny_gguf import text_model
-from warmwire.bridge.fleet import kept as kept_module
 from warmwire.bridge.fleet.config import read_settings
 from warmwire.bridge.fleet.fleet import Fleet
-from warmwire.bridge.fleet.kept import State
+from warmwire.bridge.fleet.kept import State, Upkeep
+from warmwire.bridge.fleet.start import log_path
 from warmwire.client import Client
 from warmwire.models.echo import EchoModel
 from warmwire.transport.listen import lock_holder
@@ -49,8 +49,10 @@ def runtime(directory: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 class FleetBridge(BridgeThread):
     """A bridge of a configuration, and what a test asks of it."""
 
-    def __init__(self, text: str, directory: str, *paths: str) -> None:
-        self.fleet = Fleet(read_settings(text, Path(directory, "models.toml")), paths)
+    def __init__(self, text: str, directory: str, *paths: str, **upkeep: Any) -> None:
+        settings = read_settings(text, Path(directory, "models.toml"))
+        self.fleet = Fleet(settings, paths, Upkeep(**upkeep))
+        self.sockets = {name: declared.socket for name, declared in settings.models.items()}
         super().__init__(self.fleet)
 
     def say(self, model: str, text: str = "hello there") -> str:
@@ -68,9 +70,9 @@ Front = Callable[..., FleetBridge]
 
 @pytest.fixture
 def front(directory: str) -> Iterator[Front]:
-    """`front(toml, *paths)` gives a running bridge."""
+    """`front(toml, *paths, **upkeep)` gives a running bridge."""
     with ExitStack() as stack:
-        yield lambda text="", *paths: stack.enter_context(FleetBridge(text, directory, *paths))
+        yield lambda text="", *paths, **upkeep: stack.enter_context(FleetBridge(text, directory, *paths, **upkeep))
 
 
 @pytest.fixture
@@ -222,7 +224,7 @@ def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, 
         ("chain", "rhymes", "parrot", "gpt-4o"), "stopped"
     )
     assert bridge.say("gpt-4o") == "Hello, world!"
-    activity = Client(bridge.fleet._kept["chain"].path).status().activity
+    activity = Client(bridge.sockets["chain"]).status().activity
     assert activity is not None
     assert activity["workers"] == 3
     assert bridge.say("parrot") == "hello there"
@@ -230,45 +232,37 @@ def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, 
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream)
     listed = {model.id: model for model in client.models.list()}
     assert listed["chain"].model_extra["capabilities"]["accelerator"]  # type: ignore[index]
-    sockets = [bridge.fleet._kept[name].path for name in ("chain", "rhymes", "parrot")]
     eventually(lambda: set(bridge.states().values()) == {"stopped"}, "the models unloaded")
-    assert not any(map(lock_holder, sockets))
+    assert not any(map(lock_holder, bridge.sockets.values()))
     assert bridge.say("chain") == "Hello, world!"
 
 
-def test_all_who_ask_while_it_loads_share_one_load(
-    front: Front, directory: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started = []
-    start = kept_module.start_host
-    monkeypatch.setattr(kept_module, "start_host", lambda declared: started.append(1) or start(declared))
-    monkeypatch.setattr(kept_module, "_FIRST_WORD", 0.05)
-    monkeypatch.setattr(kept_module, "_NEXT_WORD", 0.05)
+def test_all_who_ask_while_it_loads_share_one_load(front: Front, directory: str) -> None:
     flag = Path(directory, "go")
-    bridge = front(f'models.slow = {{ model = "faulty@{flag}" }}')
+    bridge = front(f'models.slow = {{ model = "faulty@{flag}" }}', first_word=0.05, next_word=0.05)
     with ThreadPoolExecutor(8) as pool, bridge.begin("/chat/completions", ask("x", model="slow", stream=True)) as sock:
         waiting = [pool.submit(bridge.say, "slow", "x") for _ in range(8)]
         assert b"data:" not in receive_until(sock, b": slow: loading (")  # a comment, which clients pass over
         assert bridge.states()["slow"].startswith("loading (")
-        assert not os.path.exists(bridge.fleet._kept["slow"].path)  # bound means ready
+        assert not os.path.exists(bridge.sockets["slow"])  # bound means ready
         flag.touch()
         assert len({future.result(PATIENCE) for future in waiting}) == 1
         assert receive(sock, b"0\r\n\r\n").endswith(b"data: [DONE]\n\n\r\n0\r\n\r\n")
-    assert len(started) == 1
+    log = log_path(bridge.fleet.kept["slow"].declared).read_text()  # of the last host that was started
+    assert "ready" in log
+    assert "error" not in log
 
 
-def test_the_official_client_passes_over_the_words_about_waiting(
-    front: Front, directory: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_module, "_FIRST_WORD", 0.01)
-    monkeypatch.setattr(kept_module, "_NEXT_WORD", 0.01)
-    bridge = front('models.parrot = { model = "echo" }')
+def test_the_official_client_passes_over_the_words_about_waiting(front: Front) -> None:
+    bridge = front('models.parrot = { model = "echo" }', first_word=0.01, next_word=0.01)
     stream = bridge.openai().chat.completions.create(model="parrot", messages=SAID, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "hello there"
 
 
 def test_a_load_that_fails_says_why_and_is_not_tried_at_once(front: Front, directory: str) -> None:
-    bridge = front('models.none = { model = "nowhere.gguf" }\nmodels.bug = { model = "faulty-bug" }')
+    later = 0.0
+    text = 'models.none = { model = "nowhere.gguf" }\nmodels.bug = { model = "faulty-bug" }'
+    bridge = front(text, clock=lambda: later)
     answer = bridge.post("/chat/completions", ask("x", model="none"))
     assert (answer.status_code, answer.json()["error"]["message"], answer.headers["retry-after"]) == (
         503,
@@ -276,27 +270,26 @@ def test_a_load_that_fails_says_why_and_is_not_tried_at_once(front: Front, direc
         "1",
     )
     assert "RuntimeError: a bug while loading" in bridge.post("/chat/completions", ask("x", model="bug")).text
-    kept = bridge.fleet._kept["none"]
     for pause in (2, 4, 8):
-        kept._again = 0  # that time is over
+        later += pause / 2  # the pause before is over
         assert bridge.post("/chat/completions", ask("x", model="none")).headers["retry-after"] == str(pause)
     answer = bridge.post("/chat/completions", ask("x", model="none"))  # within the pause: nothing is started
     assert "no such file (it is tried again in 8 s)" in answer.json()["error"]["message"]
-    assert kept._failures == 4
     assert bridge.states()["none"] == "failed: none cannot be loaded: nowhere.gguf: no such file"
     assert bridge.get("/ready").status_code == 503  # nothing would be taken
-    Path(directory, "nowhere.gguf").touch()
     text_model(Path(directory, "nowhere.gguf"))
-    kept._again = 0
+    later += 8
     assert bridge.say("none") == "Hello, world!"
-    assert (kept.failure, kept._failures) == ("", 0)
+    assert bridge.states()["none"] == "ready"
+    Path(directory, "nowhere.gguf").unlink()
+    os.kill(lock_holder(bridge.sockets["none"]) or 0, signal.SIGKILL)
+    eventually(lambda: bridge.states()["none"] == "stopped", "the bridge knows")
+    again = bridge.post("/chat/completions", ask("x", model="none"))
+    assert again.headers["retry-after"] == "1"  # the failures before that success are forgotten
 
 
-def test_a_failure_behind_a_word_about_waiting_ends_the_stream(
-    front: Front, directory: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_module, "_FIRST_WORD", 0.01)
-    bridge = front('models.none = { model = "nowhere.gguf" }')
+def test_a_failure_behind_a_word_about_waiting_ends_the_stream(front: Front) -> None:
+    bridge = front('models.none = { model = "nowhere.gguf" }', first_word=0.01)
     said = bridge.post("/chat/completions", ask("x", model="none", stream=True)).text
     assert said.startswith(": none: ")
     assert "no such file" in said
@@ -305,7 +298,7 @@ def test_a_failure_behind_a_word_about_waiting_ends_the_stream(
 
 def test_a_model_in_use_is_kept_and_one_that_is_not_goes(front: Front, directory: str) -> None:
     bridge = front('models.f = { model = "faulty", keep_alive = 0, workers = 2 }')
-    kept = bridge.fleet._kept["f"]
+    kept = bridge.fleet.kept["f"]
     seen = f"{directory}/seen"
     with bridge.begin("/chat/completions", ask(f"watch {seen}", model="f", stream=True)) as sock:
         receive_until(sock, b"pid ")
@@ -321,21 +314,23 @@ def test_a_model_in_use_is_kept_and_one_that_is_not_goes(front: Front, directory
 
 def test_who_asks_at_the_socket_itself_keeps_it_too(front: Front, directory: str) -> None:
     bridge = front('models.f = { model = "faulty", keep_alive = "1s", workers = 2 }')
-    kept = bridge.fleet._kept["f"]
+    kept = bridge.fleet.kept["f"]
     bridge.say("f", "x")
     with Client(kept.path) as direct, direct.ask(f"watch {directory}/seen") as stream:
         next(stream)
-        eventually(lambda: kept._busy, "the bridge knows")
-        kept._expire()
+        eventually(lambda: not kept.idle, "the bridge knows")
+        kept.expire()
         assert bridge.states()["f"] == "ready"
     eventually(lambda: lock_holder(kept.path) is None, "the end of the host")
 
 
-def test_the_memory_of_all_is_bounded_and_the_oldest_makes_room(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_module, "tree_memory", lambda pid: 400 << 20)
-    monkeypatch.setattr(kept_module, "_BASE", 400 << 20)
+LARGE: Any = {"base": 400 << 20, "measure": lambda pid: 400 << 20}
+"""Every host takes 400 MiB."""
+
+
+def test_the_memory_of_all_is_bounded_and_the_oldest_makes_room(front: Front) -> None:
     models = "\n".join(f'models.{name} = {{ model = "faulty" }}' for name in ("a", "b", "c"))
-    bridge = front(f'memory = "900MiB"\n{models}')
+    bridge = front(f'memory = "900MiB"\n{models}', **LARGE)
     for name in ("a", "b", "a", "c"):
         bridge.say(name, "x")
     assert bridge.states() == {"a": "ready", "b": "stopped", "c": "ready"}
@@ -343,10 +338,9 @@ def test_the_memory_of_all_is_bounded_and_the_oldest_makes_room(front: Front, mo
     assert bridge.states() == {"a": "stopped", "b": "ready", "c": "ready"}
 
 
-def test_what_is_at_work_makes_no_room(front: Front, directory: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_module, "tree_memory", lambda pid: 400 << 20)
-    monkeypatch.setattr(kept_module, "_BASE", 400 << 20)
-    bridge = front('memory = "500MiB"\nmodels.a = { model = "faulty" }\nmodels.b = { model = "faulty" }')
+def test_what_is_at_work_makes_no_room(front: Front, directory: str) -> None:
+    text = 'memory = "500MiB"\nmodels.a = { model = "faulty" }\nmodels.b = { model = "faulty" }'
+    bridge = front(text, **LARGE)
     with ThreadPoolExecutor(1) as pool:
         with bridge.begin("/chat/completions", ask(f"watch {directory}/seen", model="a", stream=True)) as sock:
             receive_until(sock, b"pid ")
@@ -369,11 +363,11 @@ def test_a_model_that_is_larger_than_the_bound_is_refused(front: Front, director
 def test_hosts_end_with_their_bridge_and_those_of_others_go_on(front: Front, directory: str) -> None:
     text = 'models.ours = { model = "echo", preload = true }\nmodels.theirs = { model = "echo" }'
     with FleetBridge(text, directory) as bridge:
-        theirs = ServeProcess("echo", bridge.fleet._kept["theirs"].path)
+        theirs = ServeProcess("echo", bridge.sockets["theirs"])
         try:
             eventually(lambda: bridge.states()["ours"] == "ready", "the one that is loaded at once")
             assert bridge.say("theirs") == bridge.say("ours") == "hello there"
-            ours = lock_holder(bridge.fleet._kept["ours"].path)
+            ours = lock_holder(bridge.sockets["ours"])
             assert ours is not None
             bridge.stop()
             eventually(lambda: not is_running(ours), "the end of ours")
@@ -385,7 +379,7 @@ def test_hosts_end_with_their_bridge_and_those_of_others_go_on(front: Front, dir
 
 def test_hosts_end_also_where_their_bridge_has_no_time_left(directory: str) -> None:
     fleet = Fleet(read_settings('models.a = { model = "echo", preload = true }', Path(directory, "models.toml")))
-    kept = fleet._kept["a"]
+    kept = fleet.kept["a"]
 
     async def main() -> None:
         await fleet.start()
@@ -399,7 +393,7 @@ def test_hosts_end_also_where_their_bridge_has_no_time_left(directory: str) -> N
 def test_a_host_that_is_killed_is_started_again(front: Front) -> None:
     bridge = front('models.f = { model = "faulty" }')
     before = bridge.say("f", "x")
-    pid = lock_holder(bridge.fleet._kept["f"].path)
+    pid = lock_holder(bridge.sockets["f"])
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     eventually(lambda: bridge.states()["f"] == "stopped", "the bridge knows")
@@ -408,11 +402,10 @@ def test_a_host_that_is_killed_is_started_again(front: Front) -> None:
 
 def test_one_that_is_stopped_while_it_loads(front: Front, directory: str) -> None:
     bridge = front(f'models.slow = {{ model = "faulty@{directory}/go" }}')
-    kept = bridge.fleet._kept["slow"]
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(bridge.post, "/chat/completions", ask("x", model="slow"))
         eventually(lambda: bridge.states()["slow"].startswith("loading ("), "it loads")
-        os.kill(lock_holder(kept.path) or 0, signal.SIGTERM)
+        os.kill(lock_holder(bridge.sockets["slow"]) or 0, signal.SIGTERM)
         answer = waiting.result(PATIENCE)
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         503,

@@ -16,7 +16,7 @@ from typing import Final
 from warmwire.bridge.errors import UnknownModelError
 from warmwire.bridge.fleet.config import Settings
 from warmwire.bridge.fleet.find import Finder, Found, by_name
-from warmwire.bridge.fleet.kept import Kept, State
+from warmwire.bridge.fleet.kept import Kept, State, Upkeep
 from warmwire.bridge.fleet.start import LoadError
 from warmwire.bridge.router import Listed, Readiness, Say, explained
 from warmwire.errors import BackendUnavailableError, DialError
@@ -34,28 +34,30 @@ _NAMES: Final = 20
 class Fleet:
     """Hosts by name. Implements `Router`."""
 
-    def __init__(self, settings: Settings, paths: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Settings, paths: Sequence[str] = (), upkeep: Upkeep | None = None) -> None:
         self._aliases = settings.aliases
         self._finder = Finder(paths)
         self._default = paths[0] if paths else default_addr()
         self._memory = _Memory(settings.memory)
-        self._kept = self._memory.kept = {
-            name: Kept(declared, self._memory) for name, declared in settings.models.items()
-        }
-        self._at = {kept.path: kept for kept in self._kept.values()}
+        upkeep = upkeep or Upkeep()
+        self.kept: Final = {name: Kept(declared, self._memory, upkeep) for name, declared in settings.models.items()}
+        """The declared models by their names."""
+
+        self._memory.kept = self.kept
+        self._at = {kept.path: kept for kept in self.kept.values()}
         self._looking: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        for kept in self._kept.values():
+        for kept in self.kept.values():
             if kept.declared.preload:
                 kept.load()
-        if self._kept:
+        if self.kept:
             self._looking = asyncio.create_task(self._adopt())
 
     async def close(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
-        await asyncio.gather(*(kept.close() for kept in self._kept.values()))
+        await asyncio.gather(*(kept.close() for kept in self.kept.values()))
 
     @asynccontextmanager
     async def host(self, model: str | None, say: Say) -> AsyncIterator[str]:
@@ -76,10 +78,10 @@ class Fleet:
         hosts = await self._finder.hosts()
         listed = [
             Listed(name, kept.able, {"state": str(kept.state)} | ({"error": kept.failure} if kept.failure else {}))
-            for name, kept in self._kept.items()
+            for name, kept in self.kept.items()
         ]
         running = by_name(host for host in hosts if host.ready and host.path not in self._at)
-        running = {name: host for name, host in running.items() if name not in self._kept}
+        running = {name: host for name, host in running.items() if name not in self.kept}
         listed += [Listed(name, host.able, {"state": "ready"}) for name, host in running.items()]
         if not listed:
             raise self._nobody(hosts)
@@ -93,10 +95,10 @@ class Fleet:
 
     async def readiness(self) -> Readiness:
         hosts = await self._finder.hosts()
-        states = {name: kept.in_words for name, kept in self._kept.items()}
+        states = {name: kept.in_words for name, kept in self.kept.items()}
         for name, host in by_name(host for host in hosts if host.path not in self._at).items():
             states.setdefault(name, "ready" if host.ready else host.state.in_words)
-        ready = any(host.ready for host in hosts) or any(not kept.failure for kept in self._kept.values())
+        ready = any(host.ready for host in hosts) or any(not kept.failure for kept in self.kept.values())
         if not states:
             return Readiness(False, str(self._nobody(hosts)), states)
         return Readiness(ready, "; ".join(f"{name}: {state}" for name, state in states.items()), states)
@@ -106,8 +108,8 @@ class Fleet:
     async def _named(self, model: str | None) -> Kept | Found:
         """Raises UnknownModelError; BackendUnavailableError where the name may be known in a moment; DialError."""
         name = self._aliases.get(model or "", model or "")
-        if name in self._kept:
-            return self._kept[name]
+        if name in self.kept:
+            return self.kept[name]
         if name and (found := self._running(name, self._finder.remembered())) is not None:
             return found
         hosts = await self._finder.hosts()
@@ -115,7 +117,7 @@ class Fleet:
             return only
         if (found := self._running(name, hosts)) is not None:
             return found
-        known = [*self._kept, *by_name(h for h in hosts if h.ready and h.path not in self._at), *self._aliases]
+        known = [*self.kept, *by_name(h for h in hosts if h.ready and h.path not in self._at), *self._aliases]
         if not known:
             raise self._nobody(hosts)
         loading = [host for host in hosts if not host.ready and host.path not in self._at]
@@ -134,7 +136,7 @@ class Fleet:
 
     def _only(self, hosts: Sequence[Found]) -> Kept | Found | None:
         """The model that is meant by who names none: where there is but one."""
-        every: list[Kept | Found] = [*self._kept.values()]
+        every: list[Kept | Found] = [*self.kept.values()]
         every += [host for host in hosts if host.ready and host.path not in self._at]
         return every[0] if len(every) == 1 else None
 
@@ -145,7 +147,7 @@ class Fleet:
 
     async def _adopt(self) -> None:
         while True:
-            for kept in self._kept.values():
+            for kept in self.kept.values():
                 with suppress(OSError):
                     kept.adopt()
             self._memory.trim()

@@ -16,8 +16,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -32,18 +33,34 @@ from warmwire.transport.listen import lock_holder
 
 log = logging.getLogger("warmwire.bridge")
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _POLL: Final = 0.05
 """Seconds between two looks for the admin socket of a host that was just started."""
-
-_FIRST_WORD, _NEXT_WORD = 1.0, 10.0
-"""Seconds of waiting before the first word about it, and between two: proxies drop a stream that is silent."""
 
 _END_GRACE: Final = 15.0
 """Seconds a host gets to end: its own time for draining, and some."""
 
-_BASE: Final = 100 << 20
-"""Bytes that a host and its worker take before a model, and some: 43 MiB with `echo`, 73 with a tiny GGUF file."""
+
+@dataclass(frozen=True)
+class Upkeep:
+    """How declared models are kept. Times are in seconds, memory is in bytes."""
+
+    first_pause: float = 1.0
+    """How long a model that could not be loaded is not tried again; doubled with each failure."""
+
+    longest_pause: float = 60.0
+    first_word: float = 1.0
+    """Waiting before the first word about it to who asks."""
+
+    next_word: float = 10.0
+    """Waiting between two words: proxies drop a stream that is silent."""
+
+    base: int = 100 << 20
+    """What a host and its worker take before a model, and some: 43 MiB with `echo`, 73 with a tiny GGUF file."""
+
+    measure: Callable[[int], int] = tree_memory
+    """What a host takes now, by its process id."""
+
+    clock: Callable[[], float] = time.monotonic
 
 
 class State(StrEnum):
@@ -72,7 +89,7 @@ class Room(Protocol):
 class Kept:
     """A declared model, loaded or not. Lives in one event loop."""
 
-    def __init__(self, declared: Declared, room: Room) -> None:
+    def __init__(self, declared: Declared, room: Room, upkeep: Upkeep) -> None:
         self.declared = declared
         self.state = State.STOPPED
         self.phase = ""
@@ -85,7 +102,7 @@ class Kept:
         self.used = 0.0
         """When it was last at work, on the monotonic clock."""
 
-        self._room = room
+        self._room, self._upkeep = room, upkeep
         self._users = 0
         self._busy = False  # with requests of whomever
         self._need = 0
@@ -146,6 +163,12 @@ class Kept:
             self._become(State.ENDING)
             self._signal(signal.SIGTERM)
 
+    def expire(self) -> None:
+        """Unload it if nobody needs it."""
+        if self.idle:
+            log.info("%s has not been asked for %g s and is unloaded", self.name, self.declared.keep_alive or 0)
+            self.unload()
+
     async def wait_end(self) -> None:
         """Return when it has no host."""
         if self._life is not None:
@@ -170,8 +193,8 @@ class Kept:
     def memory(self) -> int:
         """Bytes its host takes, or will take, as far as is known; what was measured last is remembered."""
         if self.state in (State.READY, State.ENDING) and (pid := lock_holder(self.path)) is not None:
-            self._need = tree_memory(pid) or self._need
-        return self._need or _BASE + self._file_size() * self.declared.workers
+            self._need = self._upkeep.measure(pid) or self._need
+        return self._need or self._upkeep.base + self._file_size() * self.declared.workers
 
     # ------------------------------------------------------------------ waiting
 
@@ -180,7 +203,7 @@ class Kept:
             if self._life is not None and self.state is State.ENDING:
                 await self._say_until(self._life, say)
                 continue
-            if (left := self._again - time.monotonic()) > 0:
+            if (left := self._again - self._upkeep.clock()) > 0:
                 error = LoadError(f"{self.failure} (it is tried again in {left:.0f} s)")
                 error.pause = left
                 raise error
@@ -189,10 +212,10 @@ class Kept:
             self._ready.result()
 
     async def _say_until(self, future: asyncio.Future[None], say: Say) -> None:
-        pause = _FIRST_WORD
+        pause = self._upkeep.first_word
         while not (await asyncio.wait({future}, timeout=pause))[0]:
             await say(f"{self.name}: {self.in_words}")
-            pause = _NEXT_WORD
+            pause = self._upkeep.next_word
 
     # ------------------------------------------------------------------ the life of one host
 
@@ -265,8 +288,9 @@ class Kept:
         if not self._ready.done():
             if isinstance(failure, LoadError):
                 self._failures += 1
-                failure.pause = min(_FIRST_PAUSE * 2 ** (self._failures - 1), _LONGEST_PAUSE)
-                self._again = time.monotonic() + failure.pause
+                pause = self._upkeep.first_pause * 2 ** (self._failures - 1)
+                failure.pause = min(pause, self._upkeep.longest_pause)
+                self._again = self._upkeep.clock() + failure.pause
                 self.failure = str(failure)
                 log.warning("%s", failure)
             self._ready.set_exception(failure)
@@ -293,7 +317,7 @@ class Kept:
 
     def _touch(self, ago: float = 0) -> None:
         """It was at work just now, or some seconds ago; from when nobody needs it, its time runs."""
-        now = time.monotonic()
+        now = self._upkeep.clock()
         self.used = max(self.used, now - max(0, ago))
         if self._quiet is not None:
             self._quiet.cancel()
@@ -302,13 +326,7 @@ class Kept:
             self._room.changed()
             if self.declared.keep_alive is not None:
                 left = self.declared.keep_alive - (now - self.used)
-                self._quiet = asyncio.get_running_loop().call_later(left, self._expire)
-
-    def _expire(self) -> None:
-        self._quiet = None
-        if self.idle:
-            log.info("%s has not been asked for %g s and is unloaded", self.name, self.declared.keep_alive)
-            self.unload()
+                self._quiet = asyncio.get_running_loop().call_later(left, self.expire)
 
     def _file_size(self) -> int:
         """Bytes of the model's file; 0 for a model that is none."""

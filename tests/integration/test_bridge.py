@@ -16,8 +16,8 @@ import pytest
 
 from tests.bridge_support import BridgeThread, ask, events, line_server, png, receive, say
 from tests.support import PATIENCE, Gate, HostThread, Script, json_frame, random_image
-from warmwire.bridge import output
 from warmwire.bridge.app import make_app
+from warmwire.bridge.output import Bounds
 from warmwire.errors import (
     AttachmentError,
     BackendUnavailableError,
@@ -359,15 +359,15 @@ def test_bodies_that_are_wrong(bridge: BridgeThread, behind: Behind, body: Any, 
     assert bridge.post("/chat/completions", ask("still here")).status_code == 200
 
 
-def test_a_body_over_the_bound(bridge: BridgeThread, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "MAX_BODY", 1000)
-    declared = bridge.post("/chat/completions", ask("x" * 1000))
+def test_a_body_over_the_bound(place: str) -> None:
 
     def pieces() -> Iterator[bytes]:
         for _ in range(20):
             yield b" " * 100
 
-    undeclared = httpx.post(bridge.url + "/completions", content=pieces(), timeout=PATIENCE, trust_env=False)
+    with BridgeThread(place, bounds=Bounds(body=1000)) as bridge:
+        declared = bridge.post("/chat/completions", ask("x" * 1000))
+        undeclared = httpx.post(bridge.url + "/completions", content=pieces(), timeout=PATIENCE, trust_env=False)
     for response in (declared, undeclared):
         assert (response.status_code, response.json()["error"]["code"]) == (413, "frame_too_large")
 

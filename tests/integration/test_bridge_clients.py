@@ -16,7 +16,8 @@ import pytest
 
 from tests.bridge_support import BridgeThread, ask, events, line_server, say
 from tests.support import PATIENCE, Gate, HostThread, Script, eventually, open_descriptors
-from warmwire.bridge import output, router
+from warmwire.bridge import router
+from warmwire.bridge.output import Bounds
 from warmwire.models.echo import EchoModel
 from warmwire.models.interface import Capabilities
 from warmwire.wire.generation.messages import OutBlock, Request, Usage
@@ -92,10 +93,7 @@ def test_closing_the_stream_of_the_official_client_cancels(bridge: BridgeThread,
     assert model.cancelled.wait(PATIENCE)
 
 
-def test_a_client_that_reads_nothing_is_dropped(
-    bridge: BridgeThread, behind: Behind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(output, "WRITE_TIMEOUT", 0.3)
+def test_a_client_that_reads_nothing_is_dropped(place: str, behind: Behind) -> None:
     cancelled = threading.Event()
 
     def play(request: Request, emit: Callable[[OutBlock], None], stop: threading.Event) -> None:
@@ -104,7 +102,8 @@ def test_a_client_that_reads_nothing_is_dropped(
         cancelled.set()
 
     behind(Script(play))
-    with bridge.begin("/chat/completions", ask("x", stream=True)):
+    bounds = Bounds(write_timeout=0.3)
+    with BridgeThread(place, bounds=bounds) as bridge, bridge.begin("/chat/completions", ask("x", stream=True)):
         assert cancelled.wait(PATIENCE)
 
 

@@ -18,8 +18,8 @@ import pytest
 from tests.bridge_support import BridgeProcess, BridgeThread
 from tests.conftest import Serve
 from tests.support import PATIENCE, HostThread, Script, eventually
-from warmwire.bridge import output as output_module
 from warmwire.bridge.http import Waiting
+from warmwire.bridge.output import Bounds
 from warmwire.markov import train
 
 PROMPT = {"prompt": "abc", "max_tokens": 4}
@@ -40,14 +40,14 @@ def at_end(sock: socket.socket) -> bool:
 
 @pytest.fixture
 def make(path: str) -> Iterator[Callable[..., BridgeThread]]:
-    """`make(**options)` gives a bridge with those bounds, before a host that says nothing."""
+    """`make(**options)` gives a bridge, before a host that says nothing."""
     with ExitStack() as stack:
         stack.enter_context(HostThread(Script(), path))
-        yield lambda **bounds: stack.enter_context(BridgeThread(path, waiting=Waiting(**bounds)))
+        yield lambda **options: stack.enter_context(BridgeThread(path, **options))
 
 
 def test_silent_and_slow_clients_are_dropped(make: Callable[..., BridgeThread]) -> None:
-    bridge = make(timeout=0.5)
+    bridge = make(waiting=Waiting(timeout=0.5))
     with ExitStack() as stack:
         silent, half, again = (stack.enter_context(connect(bridge)) for _ in range(3))
         half.sendall(b"GET /health HTTP/1.1\r\nHost: 127")
@@ -57,11 +57,8 @@ def test_silent_and_slow_clients_are_dropped(make: Callable[..., BridgeThread]) 
         assert all(map(at_end, (silent, half, again)))
 
 
-def test_a_body_that_does_not_come_is_answered(
-    make: Callable[..., BridgeThread], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(output_module, "BODY_PAUSE", 0.3)
-    bridge = make()
+def test_a_body_that_does_not_come_is_answered(make: Callable[..., BridgeThread]) -> None:
+    bridge = make(bounds=Bounds(body_pause=0.3))
     with connect(bridge) as sock:
         sock.sendall(b'POST /v1/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"pro')
         answer = b""
@@ -71,9 +68,8 @@ def test_a_body_that_does_not_come_is_answered(
         assert b"the body did not come: 5 bytes of it" in answer
 
 
-def test_a_body_that_trickles_has_an_end(make: Callable[..., BridgeThread], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output_module, "BODY_TIMEOUT", 0.5)
-    bridge, stop = make(), threading.Event()
+def test_a_body_that_trickles_has_an_end(make: Callable[..., BridgeThread]) -> None:
+    bridge, stop = make(bounds=Bounds(body_timeout=0.5)), threading.Event()
     with connect(bridge) as sock:
         sock.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n")
 
@@ -92,7 +88,7 @@ def test_a_body_that_trickles_has_an_end(make: Callable[..., BridgeThread], monk
 
 
 def test_many_slow_clients_do_not_keep_others_out(make: Callable[..., BridgeThread]) -> None:
-    bridge = make(most=200, timeout=PATIENCE)
+    bridge = make(waiting=Waiting(most=200, timeout=PATIENCE))
     with ExitStack() as stack:
         slow = [stack.enter_context(connect(bridge)) for _ in range(230)]
         for sock in slow[30:]:

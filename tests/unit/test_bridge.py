@@ -12,7 +12,6 @@ import pytest
 from tests.bridge_support import png, whole
 from tests.support import random_image
 from warmwire import errors as wire_errors
-from warmwire.bridge import answers as answers_module
 from warmwire.bridge import errors
 from warmwire.bridge.answers import ChatShape, TextShape
 from warmwire.bridge.bodies import ChatBody, TextBody, read
@@ -265,9 +264,8 @@ def test_an_answer_of_nothing() -> None:
     assert folded["model"] == "warmwire"
 
 
-def test_an_answer_in_one_piece_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers_module, "MAX_WHOLE", 100)
-    shape = TextShape(read(b'{"prompt":""}', TextBody))
+def test_an_answer_in_one_piece_has_a_bound() -> None:
+    shape = TextShape(read(b'{"prompt":""}', TextBody), 100)
     whole(shape, shape.take(OutBlock("text", "x" * 100)))
     with pytest.raises(InvalidRequestError, match="longer than the 100 characters of one piece"):
         whole(shape, shape.take(OutBlock("text", "x")))

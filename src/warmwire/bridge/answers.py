@@ -58,7 +58,9 @@ class _Shape:
     chunk_kind: str
     prefix: str
 
-    def __init__(self, body: Sampling) -> None:
+    def __init__(self, body: Sampling, most: int = MAX_WHOLE) -> None:
+        """`most` characters are kept for the answer in one piece."""
+        self._most = most
         self._head = {
             "id": f"{self.prefix}-{uuid.uuid4().hex}",
             "object": self.chunk_kind,
@@ -85,9 +87,9 @@ class _Shape:
             ):
                 if text:
                     self._kept += kept.write(text)
-            if self._kept > MAX_WHOLE:
+            if self._kept > self._most:
                 raise InvalidRequestError(
-                    f"the answer is longer than the {MAX_WHOLE} characters of one piece; set stream, or max_tokens"
+                    f"the answer is longer than the {self._most} characters of one piece; set stream, or max_tokens"
                 )
             self._calls_kept += content.get("tool_calls", ())
         self._more.update((key, chunk[key]) for key in ("usage", "tool_choice_unsatisfied") if key in chunk)

@@ -27,7 +27,7 @@ from warmwire.bridge.errors import plain_error
 from warmwire.bridge.fleet.look import look
 from warmwire.bridge.guard import Guard
 from warmwire.bridge.metrics import CONTENT_TYPE, Metrics, Record
-from warmwire.bridge.output import Output
+from warmwire.bridge.output import Bounds, Output
 from warmwire.bridge.router import OneHost, Router, Say, silently
 from warmwire.client import AsyncClient, Request
 from warmwire.errors import (
@@ -40,17 +40,17 @@ _NO_CAPABILITIES: Final = ("id", "type", "status", "backend", "wire_version", "v
 """Keys of the admin socket's line that say nothing of what a model can do."""
 
 
-def make_app(hosts: str | Router, key: str | None = None) -> ASGIApp:
+def make_app(hosts: str | Router, key: str | None = None, bounds: Bounds | None = None) -> ASGIApp:
     """The bridge to the host at a socket path, or to all that a router knows, as an ASGI application.
 
     A router is started and closed with the application's lifespan.
     """
-    return Guard(_Bridge(OneHost(hosts) if isinstance(hosts, str) else hosts).app(), key)
+    return Guard(_Bridge(OneHost(hosts) if isinstance(hosts, str) else hosts, bounds or Bounds()).app(), key)
 
 
 class _Bridge:
-    def __init__(self, router: Router) -> None:
-        self._router = router
+    def __init__(self, router: Router, bounds: Bounds) -> None:
+        self._router, self._bounds = router, bounds
         self._metrics = Metrics()
         self._started = int(time.time())
 
@@ -68,11 +68,11 @@ class _Bridge:
             "/metrics": self._count,
         }
         routes = [
-            Route(path, Endpoint(path, work, self._metrics), methods=[method])
+            Route(path, Endpoint(path, work, self._metrics, self._bounds), methods=[method])
             for method, works in (("POST", posts), ("GET", gets))
             for path, work in works.items()
         ]
-        routes += Documents(self._router, self._metrics).routes()
+        routes += Documents(self._router, self._metrics, self._bounds).routes()
         return Starlette(routes=routes, exception_handlers={HTTPException: _http_error}, lifespan=self._live)
 
     @asynccontextmanager

@@ -13,6 +13,7 @@ import json
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import unquote
@@ -24,7 +25,7 @@ from warmwire.bridge.endpoint import Endpoint, Work
 from warmwire.bridge.errors import NoSuchTaskError, UnknownModelError
 from warmwire.bridge.forms import Form, read_form
 from warmwire.bridge.metrics import Metrics, Record
-from warmwire.bridge.output import Output
+from warmwire.bridge.output import Bounds, Output
 from warmwire.bridge.router import Router, silently
 from warmwire.bridge.tasks import Task, Tasks, new_task
 from warmwire.documents.output.formats import SUFFIX, Format
@@ -58,8 +59,9 @@ _MOST_WAIT: Final = 60.0
 class Documents:
     """The endpoints for documents of one bridge."""
 
-    def __init__(self, router: Router, metrics: Metrics) -> None:
+    def __init__(self, router: Router, metrics: Metrics, bounds: Bounds) -> None:
         self._router, self._metrics = router, metrics
+        self._bounds = replace(bounds, body=MAX_FILE)
         self._tasks = Tasks()
         self._turn = asyncio.Semaphore(AT_ONCE)
 
@@ -81,7 +83,7 @@ class Documents:
             except InputError as error:  # what is wrong with a document that was sent is wrong with the request
                 raise InvalidRequestError(str(error)) from None
 
-        return Endpoint(path, asked, self._metrics, MAX_FILE)
+        return Endpoint(path, asked, self._metrics, self._bounds)
 
     # ------------------------------------------------------------------ reading
 

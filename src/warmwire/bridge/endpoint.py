@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from warmwire.bridge.errors import code_of
 from warmwire.bridge.metrics import Metrics, Record
-from warmwire.bridge.output import Output, read_body, unless_gone
+from warmwire.bridge.output import Bounds, Output, read_body, unless_gone
 from warmwire.errors import BackendUnavailableError, InternalError, WarmwireError
 
 log = logging.getLogger("warmwire.bridge")
@@ -24,17 +24,17 @@ Work = Callable[[HttpRequest, bytes, Output, Record], Coroutine[Any, Any, None]]
 
 
 class Endpoint:
-    """An ASGI application for one path. `most` is the largest body it takes, in bytes (0: that of any request)."""
+    """An ASGI application for one path."""
 
-    def __init__(self, name: str, work: Work, metrics: Metrics, most: int = 0) -> None:
-        self._name, self._work, self._metrics, self._most = name, work, metrics, most
+    def __init__(self, name: str, work: Work, metrics: Metrics, bounds: Bounds) -> None:
+        self._name, self._work, self._metrics, self._bounds = name, work, metrics, bounds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        output, request = Output(send), HttpRequest(scope, receive)
+        output, request = Output(send, self._bounds), HttpRequest(scope, receive)
         failure: WarmwireError | None = None
         with self._metrics.request(self._name) as record:
             try:
-                body = await read_body(request, self._most)
+                body = await read_body(request, self._bounds)
                 await unless_gone(receive, self._work(request, body, output, record))
             except ClientDisconnect:
                 record.outcome = "cancelled"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -17,14 +18,23 @@ from starlette.types import Receive, Send
 from warmwire.bridge.errors import BodyTimeoutError, error_body, headers_of, status_of
 from warmwire.errors import FrameTooLargeError, WarmwireError
 
-MAX_BODY: Final = 64 << 20
-"""Most bytes of one request's body."""
 
-BODY_PAUSE, BODY_TIMEOUT = 20.0, 300.0
-"""Seconds for which a body may stand still, and in which it must be whole: enough for 64 MiB from another machine."""
+@dataclass(frozen=True)
+class Bounds:
+    """What a client may ask of a bridge's patience, in seconds, and of its memory, in bytes."""
 
-WRITE_TIMEOUT: Final = 60.0
-"""Seconds a client may leave its answer unread, as at a host."""
+    body: int = 64 << 20
+    """Most bytes of one request's body, where its endpoint says nothing else."""
+
+    body_pause: float = 20.0
+    """For how long a body may stand still."""
+
+    body_timeout: float = 300.0
+    """In which time a body must be whole: enough for 64 MiB from another machine."""
+
+    write_timeout: float = 60.0
+    """For how long a client may leave its answer unread, as at a host."""
+
 
 _encode: Final = msgspec.json.Encoder().encode
 _EVENT_HEADERS: Final = {
@@ -39,8 +49,8 @@ _LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (
 class Output:
     """The answer to one request."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, bounds: Bounds) -> None:
+        self._send, self._bounds = send, bounds
         self._begun = self._ended = False
 
     async def json(self, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
@@ -104,30 +114,30 @@ class Output:
     async def _put(self, message: dict[str, Any]) -> None:
         """Raises ClientDisconnect for a client that does not read."""
         try:
-            async with asyncio.timeout(WRITE_TIMEOUT):
+            async with asyncio.timeout(self._bounds.write_timeout):
                 await self._send(message)
         except TimeoutError:
             raise ClientDisconnect from None
 
 
-async def read_body(request: Request, most: int = 0) -> bytes:
-    """The body. Raises FrameTooLargeError as soon as it is known to be over `most` bytes (0: `MAX_BODY`),
-    BodyTimeoutError for one that does not come, and ClientDisconnect."""
-    most = most or MAX_BODY
+async def read_body(request: Request, bounds: Bounds) -> bytes:
+    """The body. Raises FrameTooLargeError as soon as it is known to be over the bound, BodyTimeoutError for one that
+    does not come, and ClientDisconnect."""
+    most = bounds.body
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > most:
         raise _too_large(most)
     parts: list[bytes] = []
     size, loop = 0, asyncio.get_running_loop()
-    end = loop.time() + BODY_TIMEOUT
+    end = loop.time() + bounds.body_timeout
     try:
-        async with asyncio.timeout(BODY_PAUSE) as limit:
+        async with asyncio.timeout(bounds.body_pause) as limit:
             async for part in request.stream():
                 size += len(part)
                 if size > most:
                     raise _too_large(most)
                 parts.append(part)
-                limit.reschedule(min(end, loop.time() + BODY_PAUSE))
+                limit.reschedule(min(end, loop.time() + bounds.body_pause))
     except TimeoutError:
         raise BodyTimeoutError(f"the body did not come: {size} bytes of it, and then too long nothing") from None
     return b"".join(parts)

@@ -16,6 +16,7 @@ import uvicorn
 
 from warmwire.bridge.app import make_app
 from warmwire.bridge.http import HttpConnection, Waiting
+from warmwire.bridge.output import Bounds
 from warmwire.bridge.router import Router
 from warmwire.errors import ListenError, UsageError
 
@@ -49,12 +50,17 @@ def run_bridge(
 
 
 def make_server(
-    hosts: str | Router, key: str | None = None, *, drain_timeout: int = DRAIN_TIMEOUT, waiting: Waiting | None = None
+    hosts: str | Router,
+    key: str | None = None,
+    *,
+    drain_timeout: int = DRAIN_TIMEOUT,
+    waiting: Waiting | None = None,
+    bounds: Bounds | None = None,
 ) -> uvicorn.Server:
     """The bridge to the host at a path, or to those of a router, as a server that is not running yet."""
     http: Any = partial(HttpConnection, waiting or Waiting())
     config = uvicorn.Config(
-        make_app(hosts, key),
+        make_app(hosts, key, bounds),
         http=http,
         ws="none",
         lifespan="on",

@@ -6,17 +6,16 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.e2e.test_ocr_resume import Counted, stack, words
 from tests.openai_server import fake_server
 from tests.support import COMMAND, eventually
-from warmwire.documents.input import drop as drop_module
-from warmwire.documents.input.drop import DropFolder
+from warmwire.documents.input.drop import SETTLED, DropFolder
 from warmwire.documents.input.gather import Input
 from warmwire.system.records import pack
 
@@ -96,23 +95,37 @@ def test_what_stays_is_remembered_and_a_changed_file_is_read_again(model: Counte
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(drop_module, "SETTLED", 0.2)
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()
     return tmp_path
 
 
-def look(drop: DropFolder) -> list[str]:
+class Drop(DropFolder):
+    """One whose time a test moves on."""
+
+    def __init__(self, path: Path, ledger: Path, **options: Any) -> None:
+        self.now = 0.0
+        super().__init__(path, ledger, clock=lambda: self.now, **options)
+
+    def settle(self) -> None:
+        """So much time passes that a file at rest is whole."""
+        self.now += SETTLED
+
+    def names(self) -> list[str]:
+        return [Path(one.path).name for one in self.ready()]
+
+
+def look(drop: Drop) -> list[str]:
     drop.ready()
-    time.sleep(0.25)
-    return [Path(one.path).name for one in drop.ready()]
+    drop.settle()
+    return drop.names()
 
 
 def test_a_file_that_grows_or_is_open_to_write_is_waited_for(folder: Path) -> None:
-    drop = DropFolder(folder / "in", folder / "ledger")
+    drop = Drop(folder / "in", folder / "ledger")
     (folder / "in" / "x.pdf").write_bytes(b"1")
     drop.ready()
-    time.sleep(0.25)
+    drop.settle()
     (folder / "in" / "x.pdf").write_bytes(b"12")
     assert drop.ready() == []
     with (folder / "in" / "x.pdf").open("ab") as writer:
@@ -127,16 +140,16 @@ def test_a_file_that_grows_or_is_open_to_write_is_waited_for(folder: Path) -> No
 
 def test_cut_off_between_marking_and_moving_a_file_is_moved_and_not_read(folder: Path) -> None:
     (folder / "in" / "x.pdf").write_bytes(b"1")
-    marking = DropFolder(folder / "in", folder / "ledger")
+    marking = Drop(folder / "in", folder / "ledger")
     assert look(marking) == ["x.pdf"]
     marking.finish(Input.of(str(folder / "in" / "x.pdf")), well=True)
     with (folder / "ledger").open("ab") as ledger:
         ledger.write(b"torn")
-    moving = DropFolder(folder / "in", folder / "ledger", done=folder / "done")
+    moving = Drop(folder / "in", folder / "ledger", done=folder / "done")
     assert look(moving) == []
     assert os.listdir(folder / "done") == ["x.pdf"]
     (folder / "in" / "x.pdf").write_bytes(b"2")
-    again = DropFolder(folder / "in", folder / "ledger", done=folder / "done")
+    again = Drop(folder / "in", folder / "ledger", done=folder / "done")
     assert look(again) == ["x.pdf"]
     again.finish(Input.of(str(folder / "in" / "x.pdf")), well=False)
     assert (folder / "done" / "failed" / "x.pdf").read_bytes() == b"2"

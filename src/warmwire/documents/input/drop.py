@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -36,10 +36,20 @@ _Mark = tuple[int, int, int]
 
 
 class DropFolder:
-    """The folder `path`. With `done`, what was read is moved there, and what failed to `done/failed`."""
+    """The folder `path`. With `done`, what was read is moved there, and what failed to `done/failed`. `clock` gives
+    seconds."""
 
-    def __init__(self, path: Path, ledger: Path, *, done: Path | None = None, apart: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        ledger: Path,
+        *,
+        done: Path | None = None,
+        apart: Sequence[Path] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._path = path
+        self._clock = clock
         self._done = done
         self._apart = [*apart, done] if done is not None else [*apart]
         self._ledger = ledger
@@ -55,7 +65,7 @@ class DropFolder:
 
     def ready(self) -> list[Input]:
         """The documents that are whole and have not been given yet. What was read already is moved, if it is to be."""
-        self._looked = time.monotonic()
+        self._looked = self._clock()
         self._growing = False
         found, _ = gather([str(self._path)], apart=self._apart)
         self._seen = {one.path: self._seen[one.path] for one in found if one.path in self._seen}
@@ -65,7 +75,7 @@ class DropFolder:
         """Wait until it is worth to look again."""
         while True:
             changed = next(self._changes)
-            waited = time.monotonic() - self._looked
+            waited = self._clock() - self._looked
             if changed or self._growing or waited > _LOOK_ANYWAY:
                 return
 
@@ -90,7 +100,7 @@ class DropFolder:
         self._put_away(one, well=well)
 
     def _is_ready(self, one: Input) -> bool:
-        mark, now = _mark(one.path), time.monotonic()
+        mark, now = _mark(one.path), self._clock()
         if mark is None:
             return False
         known = self._read.get(self._name(one))

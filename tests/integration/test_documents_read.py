@@ -21,9 +21,7 @@ from warmwire.client import (
     TruncatedError,
 )
 from warmwire.documents.input.open import open_source
-from warmwire.documents.input.pdf import file as file_module
 from warmwire.documents.input.pdf.file import PdfSource
-from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.drawing import is_even
 from warmwire.documents.reading.hidden import Hidden
@@ -60,12 +58,6 @@ class Scribe:
         self.closed = True
 
 
-@pytest.fixture(autouse=True)
-def once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Failures here are for good; trying again has tests of its own."""
-    monkeypatch.setattr(pool, "TRIES", 1)
-
-
 def fail(error: Exception) -> Callable[[], Recognition]:
     def fault() -> Recognition:
         raise error
@@ -73,9 +65,10 @@ def fail(error: Exception) -> Callable[[], Recognition]:
     return fault
 
 
-def read(name: str, engine: Engine, numbers: list[int] | None = None, **options: Any) -> Reading:
+def read(name: str, engine: Engine, numbers: list[int] | None = None, *, tries: int = 1, **options: Any) -> Reading:
+    """Failures are for good unless a test says otherwise."""
     source = open_source(str(DATA / name), "secret")
-    reader = Reader(lambda: engine, ReadOptions(**options))
+    reader = Reader(lambda: engine, ReadOptions(tries=tries, **options))
     try:
         return reader.read(source, numbers or list(range(1, len(source) + 1)))
     finally:
@@ -166,15 +159,14 @@ def test_a_page_that_fails_costs_itself_only(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["crash", "lost"])
-def test_a_page_whose_worker_died_is_given_to_another_once(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "TRIES", 2)
+def test_a_page_whose_worker_died_is_given_to_another_once(fault: str) -> None:
     plain = Scribe()
     read("routes.pdf", plain)
     engine = Scribe(p2=FAULTS[fault])
-    assert read("routes.pdf", engine).troubled == []
+    assert read("routes.pdf", engine, tries=2).troubled == []
     assert engine.pages == plain.pages + 1
     engine = Scribe(p2=FAULTS[fault], p3=FAULTS[fault])
-    reading = read("routes.pdf", engine)
+    reading = read("routes.pdf", engine, tries=2)
     assert [record.page for record in reading.troubled] == [3]
     assert reading.troubled[0].error.endswith("(tried 2 times)")
     assert engine.pages == plain.pages + 1
@@ -275,11 +267,11 @@ def test_lines_are_kept_where_their_structure_cannot_be_found(monkeypatch: pytes
     assert "Book number 8" in words(page.elements)
 
 
-def test_a_busy_host_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "BUSY_WAITS", (0.0, 0.0))
-    busy = fail(QueueFullError("10 requests wait"))
-    assert read("routes.pdf", Scribe(p1=busy, p2=busy), [2]).troubled == []
-    assert "wait" in read("routes.pdf", Scribe(p1=busy, p2=busy, p3=busy), [2]).troubled[0].error
+def test_a_busy_host_is_asked_again() -> None:
+    busy, pauses = fail(QueueFullError("10 requests wait")), (0.0, 0.0)
+    assert read("routes.pdf", Scribe(p1=busy, p2=busy), [2], busy_pauses=pauses).troubled == []
+    engine = Scribe(p1=busy, p2=busy, p3=busy)
+    assert "wait" in read("routes.pdf", engine, [2], busy_pauses=pauses).troubled[0].error
 
 
 def test_a_host_that_is_gone_is_not_called_for_every_page() -> None:
@@ -368,21 +360,21 @@ trailer<</Root 1 0 R>>"""
     assert "drawn" not in read("routes.pdf", Scribe(), [3]).pages[0].record.why
 
 
-def test_a_long_file_is_opened_anew_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_file_is_opened_anew_now_and_then() -> None:
     plain = [page.elements for page in read("routes.pdf", Scribe()).pages]
-    opened = []
-    monkeypatch.setattr(PdfSource, "_open", lambda self, old=PdfSource._open: opened.append(1) or old(self))
-    monkeypatch.setattr(file_module, "_RENEWED", 2)
-    assert [page.elements for page in read("routes.pdf", Scribe()).pages] == plain
-    assert len(opened) > 3
-    opened.clear()
-    source = open_source(str(DATA / "routes.pdf"))
+    source = PdfSource("routes.pdf", DATA / "routes.pdf", renew_after=2)
+    again = Reader(Scribe).read(source, range(1, len(source) + 1))
+    assert [page.elements for page in again.pages] == plain
+    assert source.opened > 3
+    source.close()
+    source = PdfSource("routes.pdf", DATA / "routes.pdf", renew_after=2)
     first = source.page(0)
     for index in range(1, 6):
         source.page(index).close()
-    assert len(opened) == 1, "not while a page is open"
+    assert source.opened == 1, "not while a page is open"
     assert first.text().lines
     first.close()
+    source.close()
 
 
 def test_empty_paper_is_told_from_a_page_that_was_not_read() -> None:

@@ -25,7 +25,6 @@ from warmwire.client import Engine, InputError, Local, QueueFullError, Recogniti
 from warmwire.documents.input.gather import Input
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading import pool
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.reader import Reader, ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading, Status
@@ -72,13 +71,11 @@ class Slow:
 
 
 @pytest.mark.parametrize("engine", [Busy(), Local(Slow())], ids=["busy", "local"])
-def test_an_interrupt_ends_what_is_under_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "BUSY_WAITS", (60.0,))
-
+def test_an_interrupt_ends_what_is_under_way(engine: Engine) -> None:
     def interrupt(record: PageRecord) -> None:
         raise KeyboardInterrupt
 
-    reader = Reader(lambda: engine, jobs=2)
+    reader = Reader(lambda: engine, ReadOptions(busy_pauses=(60.0,)), jobs=2)
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):  # page 1 comes from the file while page 2 is being read
         reader.read(open_source(str(DATA / "routes.pdf")), [1, 2], interrupt)

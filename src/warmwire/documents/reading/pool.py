@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from warmwire.errors import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from warmwire.client import Engine, Recognition
     from warmwire.media.images import Image
 
-BUSY_WAITS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+BUSY_PAUSES: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses before a page is offered again to a host whose queue is full, seconds."""
 TRIES: Final = 2
 """How often a page is given to a model that fails on it, each time to another worker."""
@@ -39,8 +39,15 @@ _WORTH_ANOTHER: Final = (BackendUnavailableError, InternalError, StreamLostError
 class EnginePool:
     """Up to `jobs` engines, each made by `connect`."""
 
-    def __init__(self, connect: Callable[[], Engine], jobs: int) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Engine],
+        jobs: int,
+        tries: int = TRIES,
+        busy_pauses: Sequence[float] = BUSY_PAUSES,
+    ) -> None:
         self._connect = connect
+        self._tries, self._busy_pauses = tries, busy_pauses
         self._jobs = jobs
         self._engines: list[Engine] = []
         self._idle: queue.SimpleQueue[Engine | None] = queue.SimpleQueue()
@@ -70,20 +77,20 @@ class EnginePool:
 
     def ask(self, engine: Engine, image: Image) -> Recognition:
         """Read one picture. Raises what reading it raised the last time."""
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, self._tries + 1):
             try:
                 return self._ask(engine, image)
             except _WORTH_ANOTHER as error:
                 if self._over.is_set():
                     raise
-                if attempt == TRIES:
+                if attempt == self._tries:
                     raise _named(error, attempt) from None
         raise AssertionError
 
     def _ask(self, engine: Engine, image: Image) -> Recognition:
         if self._lost is not None:
             raise self._lost
-        for pause in (*BUSY_WAITS, None):
+        for pause in (*self._busy_pauses, None):
             if self._over.is_set():
                 break
             try:

@@ -29,7 +29,7 @@ from warmwire.documents.reading.answer import put_answer
 from warmwire.documents.reading.drawing import drawing_dpi, drawn_smaller, is_even
 from warmwire.documents.reading.hidden import Hidden
 from warmwire.documents.reading.journal import Journal, KeptAnswer, Recorder, Replay
-from warmwire.documents.reading.pool import EnginePool
+from warmwire.documents.reading.pool import BUSY_PAUSES, TRIES, EnginePool
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route, Status
 from warmwire.documents.reading.route import THRESHOLD, Claim, claim_of, route
 from warmwire.documents.reading.witness import AGREED, agreement, sample, strips
@@ -54,12 +54,15 @@ _AHEAD: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read: resolution of drawn PDF pages in dots per inch (0: see `drawing_dpi`), and the rules of `route`."""
+    """How to read: resolution of drawn PDF pages in dots per inch (0: see `drawing_dpi`), the rules of `route`, and how
+    often and after which pauses (seconds) an engine is asked again."""
 
     dpi: float = 0.0
     threshold: float = THRESHOLD
     force: bool = False
     hidden: Hidden = Hidden.AUTO
+    tries: int = TRIES
+    busy_pauses: Sequence[float] = BUSY_PAUSES
 
 
 @dataclass(slots=True)
@@ -102,7 +105,7 @@ class Reader:
         self._options = options or ReadOptions()
         self._jobs = jobs
         self._journal = journal
-        self._pool = EnginePool(connect, jobs)
+        self._pool = EnginePool(connect, jobs, self._options.tries, self._options.busy_pauses)
         self._rest: list[tuple[Task, Reading]] = []
 
     def read(

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from warmwire.documents.input.pdf.frame import PdfFrame
     from warmwire.documents.input.pdf.links import Target
 
-_RENEWED: Final = 100
-"""After so many pages a file is opened anew: pdfium keeps all that it has read of one, a scan's pictures included."""
-
 LOCK: Final = threading.RLock()
 """Held around every call into pdfium."""
 
@@ -34,12 +31,17 @@ logging.getLogger("pypdfium2").addHandler(logging.NullHandler())  # else what it
 
 
 class PdfSource:
-    """An open PDF file."""
+    """An open PDF file, opened anew after `renew_after` pages: pdfium keeps all that it has read of one, a scan's
+    pictures included."""
 
-    def __init__(self, name: str, data: Path | bytes, password: str = "") -> None:
+    opened = 0
+    """How often the file has been opened."""
+
+    def __init__(self, name: str, data: Path | bytes, password: str = "", *, renew_after: int = 100) -> None:
         self._name = name
         self.data = data
         self._password = password
+        self._renew_after = renew_after
         self._loaded = 0
         self._pages: weakref.WeakSet[PdfPage] = weakref.WeakSet()
         with LOCK:
@@ -62,6 +64,7 @@ class PdfSource:
             pdf.init_forms()
         except pypdfium2.PdfiumError:
             pass  # filled fields are not drawn; the pages are
+        self.opened += 1
         return pdf
 
     @property
@@ -86,7 +89,7 @@ class PdfSource:
     def _renew(self) -> None:
         """Let go of what pdfium has kept, now and then, where no page is open."""
         self._loaded += 1
-        if self._loaded > _RENEWED and not any(page.is_open for page in self._pages):
+        if self._loaded > self._renew_after and not any(page.is_open for page in self._pages):
             self._loaded = 1
             renewed = self._open()
             self._pdf.close()

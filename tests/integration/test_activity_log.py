@@ -85,9 +85,8 @@ def test_nothing_is_logged_unless_asked_for(tmp_path: Path) -> None:
     assert [line["msg"] for line in read_log(tmp_path)] == ["inside"]
 
 
-def test_files_change_before_one_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(activity, "_MAX_BYTES", 2000)
-    with activity.activity_log(tmp_path, "s"):
+def test_files_change_before_one_is_too_large(tmp_path: Path) -> None:
+    with activity.activity_log(tmp_path, "s", most=2000):
         for n in range(100):
             activity.record("event", n=n, text="x" * 50)
     assert sorted(os.listdir(tmp_path)) == ["s.ndjson", "s.ndjson.1", "s.ndjson.2", "s.ndjson.3"]

@@ -67,12 +67,15 @@ def redact(text: str) -> str:
 
 
 @contextmanager
-def activity_log(directory: str | os.PathLike[str] | None, name: str) -> Iterator[None]:
-    """Log to `directory`/`name`.ndjson inside the block; None logs nothing. Raises InputError for a bad directory."""
+def activity_log(directory: str | os.PathLike[str] | None, name: str, most: int = _MAX_BYTES) -> Iterator[None]:
+    """Log to `directory`/`name`.ndjson inside the block; None logs nothing. Raises InputError for a bad directory.
+
+    A file of `most` bytes is put aside, and a new one begun.
+    """
     if directory is None:
         yield
         return
-    handler = _open(Path(directory), name)
+    handler = _open(Path(directory), name, most)
     loggers = (_log, logging.getLogger("warmwire"))
     for logger in loggers:
         logger.addHandler(handler)
@@ -86,10 +89,10 @@ def activity_log(directory: str | os.PathLike[str] | None, name: str) -> Iterato
         handler.close()
 
 
-def _open(directory: Path, name: str) -> logging.Handler:
+def _open(directory: Path, name: str, most: int) -> logging.Handler:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handler = _File(directory / f"{name}.ndjson", maxBytes=_MAX_BYTES, backupCount=_OLD_FILES, encoding="utf-8")
+        handler = _File(directory / f"{name}.ndjson", maxBytes=most, backupCount=_OLD_FILES, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{directory}: no log can be written there ({error.strerror or error})") from None
     handler.setLevel(logging.INFO)  # what --debug shows may quote a client's words

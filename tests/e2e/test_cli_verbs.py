@@ -21,7 +21,6 @@ from tests.cli_support import begin, failure, run, run_process, status, terminal
 from tests.conftest import Serve, ServeProcess
 from tests.support import FAULTY_PATH, PATIENCE, Gate, LinePeer, Peer, Start
 from warmwire.cli.verbs.watch import WatchView, _line, _table
-from warmwire.client.generation import tasks as client_tasks
 from warmwire.transport.dial import connect
 from warmwire.transport.paths import MAX_PATH, Surface, surface_addr
 
@@ -160,8 +159,7 @@ def test_status_of_a_host_that_was_killed(serve: Serve, path: str) -> None:
     assert "its host has ended" in str(found["reason"])
 
 
-def test_status_of_a_host_that_hangs(serve: Serve, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_tasks, "_STATE_WAIT", 0.2)
+def test_status_of_a_host_that_hangs(serve: Serve, path: str) -> None:
     host = serve()
     host.process.send_signal(signal.SIGSTOP)
     try:

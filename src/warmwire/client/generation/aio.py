@@ -17,6 +17,7 @@ from typing import Any, Final, Self, Unpack, cast
 
 from warmwire.client.generation.shared import BUSY, AskOptions, Deadline, Reply, ask_request, ended_silently, unsent
 from warmwire.client.generation.tasks import (
+    STATE_TIMEOUT,
     read_events_async,
     read_status_async,
     run_task_async,
@@ -46,14 +47,14 @@ class AsyncClient(AsyncClosing):
         self._addr = addr
         self._wait = wait
         self._timeout = timeout
-        self._conn: _AsyncConn | None = None
+        self._conn: AsyncConn | None = None
         self._stream: AsyncStream | None = None
         self._sending = False
 
     async def connect(self) -> None:
         """Connect now. Raises DialError."""
         if self._conn is None or self._conn.closed:
-            self._conn = _AsyncConn(await connect_async(self._addr, wait=self._wait))
+            self._conn = AsyncConn(await connect_async(self._addr, wait=self._wait))
 
     async def ask(self, prompt: str, **options: Unpack[AskOptions]) -> AsyncStream:
         """Send one prompt, with images, sound, tools and limits as `AskOptions` says; see `generate`."""
@@ -71,7 +72,7 @@ class AsyncClient(AsyncClosing):
         finally:
             self._sending = False
 
-    async def _send(self, request: Request, deadline: Deadline) -> _AsyncConn:
+    async def _send(self, request: Request, deadline: Deadline) -> AsyncConn:
         """Send a request; returns the connection that its answer comes on."""
         if self._conn is not None and ended_silently(self._conn.sock):
             self.close()  # its host has drained, say
@@ -113,9 +114,10 @@ class AsyncClient(AsyncClosing):
         """What the host tells on its admin socket: capabilities, the state, then events. Raises DialError."""
         return read_events_async(self._addr, self._wait)
 
-    async def status(self) -> HostStatus:
-        """How the host is now, also while it loads its model. Raises DialError."""
-        return await read_status_async(self._addr, self._wait)
+    async def status(self, timeout: float = STATE_TIMEOUT) -> HostStatus:
+        """How the host is now, also while it loads its model. Raises DialError, or BackendUnavailableError for a host
+        that tells nothing in `timeout` seconds: it hangs."""
+        return await read_status_async(self._addr, self._wait, timeout)
 
     async def wait_ready(self, timeout: float = 30.0) -> None:
         """Return when the model is loaded. Raises DialError, or BackendUnavailableError after `timeout` seconds."""
@@ -133,7 +135,7 @@ class AsyncClient(AsyncClosing):
 class AsyncStream:
     """An answer under way; see `Stream`."""
 
-    def __init__(self, conn: _AsyncConn, deadline: Deadline) -> None:
+    def __init__(self, conn: AsyncConn, deadline: Deadline) -> None:
         self._conn = conn
         self._reply = Reply(conn.frames, deadline)
         self.answer = self._reply.answer
@@ -202,7 +204,7 @@ it waits several turns of each reader: beside four, 99 of 100 requests to the br
 load 12, and 85 ms with turns twice as long."""
 
 
-class _AsyncConn:
+class AsyncConn:
     """Frames over a non-blocking socket.
 
     A socket must not be closed while the event loop waits for it, or the waiting task would never be woken: `close`

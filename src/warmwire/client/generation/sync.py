@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack, cast
 
 from warmwire.client.generation.shared import BUSY, AskOptions, Deadline, Reply, ask_request, ended_silently, unsent
-from warmwire.client.generation.tasks import read_events, read_status, run_task, wait_ready
+from warmwire.client.generation.tasks import STATE_TIMEOUT, read_events, read_status, run_task, wait_ready
 from warmwire.errors import UsageError
 from warmwire.system.closing import Closing
 from warmwire.transport.conn import Conn
@@ -116,9 +116,10 @@ class Client(Closing):
         """What the host tells on its admin socket: capabilities, the state, then events. Raises DialError."""
         return read_events(self._addr, self._wait)
 
-    def status(self) -> HostStatus:
-        """How the host is now, also while it loads its model. Raises DialError."""
-        return read_status(self._addr, self._wait)
+    def status(self, timeout: float = STATE_TIMEOUT) -> HostStatus:
+        """How the host is now, also while it loads its model. Raises DialError, or BackendUnavailableError for a host
+        that tells nothing in `timeout` seconds: it hangs."""
+        return read_status(self._addr, self._wait, timeout)
 
     def wait_ready(self, timeout: float = 30.0) -> None:
         """Return when the model is loaded. Raises DialError, or BackendUnavailableError after `timeout` seconds."""

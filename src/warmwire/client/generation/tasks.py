@@ -12,7 +12,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import Any
+from typing import Any, Final
 
 from warmwire.client.generation.shared import Deadline
 from warmwire.errors import (
@@ -32,14 +32,11 @@ from warmwire.wire.tasks import EmbedRequest, TaskError, TaskRequest, TaskRespon
 
 Addr = str | os.PathLike[str] | None
 
-_STATE_WAIT = 5.0
+STATE_TIMEOUT: Final = 5.0
 """Seconds in which a host that lives tells its state."""
 
 _ACTIVITY_WAIT = 0.2
 """Seconds to wait for a host's activity after its state; hosts of other makes have none to tell."""
-
-
-_HANGS = f"the host takes connections but told nothing in {_STATE_WAIT:g} s: it hangs; restart it"
 
 
 def run_task(addr: Addr, request: TaskRequest, wait: float, deadline: Deadline) -> TaskResponse:
@@ -97,38 +94,44 @@ async def read_events_async(addr: Addr, wait: float) -> AsyncGenerator[dict[str,
             yield decode_status(line)
 
 
-def read_status(addr: Addr, wait: float) -> HostStatus:
+def read_status(addr: Addr, wait: float, timeout: float = STATE_TIMEOUT) -> HostStatus:
     """How the host is now. Raises DialError, StreamLostError, BackendUnavailableError for a host that hangs."""
     with _connect(addr, Surface.ADMIN, wait) as sock:
-        sock.settimeout(_STATE_WAIT)
+        sock.settimeout(timeout)
         lines = _lines(sock)
         status = HostStatus()
         while not status.state:
             try:
                 _note(status, next(lines, None))
             except TimeoutError:
-                raise BackendUnavailableError(_HANGS) from None
+                raise _hangs(timeout) from None
         sock.settimeout(_ACTIVITY_WAIT)
         with contextlib.suppress(TimeoutError, StreamLostError):
             _note(status, next(lines, None))
         return status
 
 
-async def read_status_async(addr: Addr, wait: float) -> HostStatus:
+async def read_status_async(addr: Addr, wait: float, timeout: float = STATE_TIMEOUT) -> HostStatus:
     """`read_status` for an event loop."""
     with await _connect_async(addr, Surface.ADMIN, wait) as sock:
         lines = _lines_async(sock)
         status = HostStatus()
         try:
-            async with asyncio.timeout(_STATE_WAIT):
+            async with asyncio.timeout(timeout):
                 while not status.state:
                     _note(status, await anext(lines, None))
         except TimeoutError:
-            raise BackendUnavailableError(_HANGS) from None
+            raise _hangs(timeout) from None
         with contextlib.suppress(TimeoutError, StreamLostError):
             async with asyncio.timeout(_ACTIVITY_WAIT):
                 _note(status, await anext(lines, None))
         return status
+
+
+def _hangs(timeout: float) -> BackendUnavailableError:
+    return BackendUnavailableError(
+        f"the host takes connections but told nothing in {timeout:g} s: it hangs; restart it"
+    )
 
 
 async def wait_ready_async(addr: Addr, timeout: float) -> None:

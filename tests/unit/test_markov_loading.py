@@ -71,22 +71,20 @@ def test_a_sound_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["words_d3", "utf8_d6", "rep_d8"])
 @pytest.mark.parametrize("block", [1, 100, 1290])
-def test_verified_as_it_arrives(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verified_as_it_arrives(name: str, block: int) -> None:
     whole = load(GRALL / f"{name}.gril")
-    monkeypatch.setattr(chain, "_BLOCK", block)
-    pieces = load(GRALL / f"{name}.gril")
+    pieces = load(GRALL / f"{name}.gril", block=block)
     assert (pieces.data == whole.data).all()
     assert (pieces.index == whole.index).all()
 
 
 @pytest.mark.parametrize("block", [1, 1 << 20])
 @pytest.mark.parametrize(("data", "words"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file(data: bytes, words: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "_BLOCK", block)
+def test_a_damaged_file(data: bytes, words: str, block: int, tmp_path: Path) -> None:
     path = tmp_path / "m.gril"
     path.write_bytes(data)
     with pytest.raises(InputError, match=words) as caught:
-        load(path)
+        load(path, block=block)
     assert str(path) in str(caught.value)
 
 

@@ -30,7 +30,7 @@ _FAULTS: Final = {
 }
 
 _BLOCK: Final = 1 << 21
-"""Bytes of a file that are read, and then verified, at once."""
+"""A multiple of a disk's own blocks, and little of a model that is worth a bound on memory."""
 
 Piece = tuple[int, int, NDArray[np.uint8]]
 """Some records in order: contexts, weights, and the bytes."""
@@ -119,10 +119,11 @@ class Chain:
             write_all(file, self.data.data)
 
 
-def load(path: str | os.PathLike[str]) -> Chain:
+def load(path: str | os.PathLike[str], *, block: int = _BLOCK) -> Chain:
     """Read and verify a model file. Raises InputError for anything that is not a sound version 1 model.
 
-    Verifies what it has read before it reads on, so that a damaged file costs no more than its sound part.
+    Reads `block` bytes at once and verifies them before it reads on, so that a damaged file costs no more than its
+    sound part.
     """
     name = os.fspath(path)
     try:
@@ -139,7 +140,7 @@ def load(path: str | os.PathLike[str]) -> Chain:
             check = _Check(header, data, name)
             filled = HEADER_SIZE
             while filled < size:
-                got = file.readinto(data.data[filled : filled + _BLOCK])
+                got = file.readinto(data.data[filled : filled + block])
                 if not got:
                     raise InputError(f"{name}: the file became shorter while it was read")
                 filled += got

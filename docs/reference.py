@@ -71,7 +71,7 @@ def made() -> dict[Path, str]:
 # ------------------------------------------------------------------ the command line
 
 
-def _verbs() -> dict[str, Any]:
+def verbs() -> dict[str, Any]:
     return dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
@@ -138,7 +138,7 @@ def _cli() -> str:
     lines += ["Results go to standard output, everything else to standard error.", "", "| exit status | |", "|---|---|"]
     lines += [f"| {status} | {meaning} |" for status, meaning in STATUS.items()]
     lines += ["", "Before the verb stand", "", *_option_table(_parts(typer.main.get_command(app))[1])]
-    for verb, command in _verbs().items():
+    for verb, command in verbs().items():
         arguments, options = _parts(command)
         lines += [f"## {verb}", "", f"    {_usage(verb, command)}", ""]
         for paragraph in _paragraphs(command):
@@ -183,7 +183,7 @@ def _manual() -> str:
     lines += [".PP", "Results go to standard output, everything else to standard error.", ".SH OPTIONS"]
     lines += _roff_options(_parts(typer.main.get_command(app))[1])
     lines.append(".SH VERBS")
-    for verb, command in _verbs().items():
+    for verb, command in verbs().items():
         lines += [f".SS {_roff(_usage(verb, command))}"]
         for paragraph in _paragraphs(command):
             lines += [_roff(paragraph), ".PP"]

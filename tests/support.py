@@ -310,7 +310,7 @@ class HostThread:
     def stop(self) -> None:
         """Begin to drain."""
         if self._failure is None and not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(self._stop.set)
+            self.loop.call_soon_threadsafe(self.stopping.set)
 
     def join(self) -> None:
         self._thread.join(PATIENCE)
@@ -340,7 +340,7 @@ class HostThread:
 
     async def _main(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
+        self.stopping = asyncio.Event()
         with SocketPath(self.path) as path:
             runner = self._model() if callable(self._model) else ThreadRunner(self._model, self._workers)
             self.host = Host(runner, **self._options)
@@ -348,7 +348,7 @@ class HostThread:
                 await runner.start()
                 listening = path.bind()
                 self._ready.set()
-                await self.host.serve({Surface.GENERATION: listening}, self._stop)
+                await self.host.serve({Surface.GENERATION: listening}, self.stopping)
                 path.unlink()
                 await self.host.drain(self._drain_timeout)
             finally:
@@ -363,10 +363,10 @@ class WholeHost(HostThread):
 
     async def _main(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
+        self.stopping = asyncio.Event()
         runner = self._model() if callable(self._model) else ThreadRunner(self._model, self._workers)
         self.host = Host(runner, **self._options)
-        async with serving(self.host, self.path, self._stop, lambda _: self._ready.set(), {}, Access()):
+        async with serving(self.host, self.path, self.stopping, lambda _: self._ready.set(), {}, Access()):
             await self.host.drain(self._drain_timeout)
 
 

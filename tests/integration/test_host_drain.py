@@ -97,7 +97,7 @@ def test_who_connected_in_time_is_answered_although_nobody_had_accepted_it(start
         def connect_and_stop() -> list[Peer]:
             """In the host's own thread, so that it cannot accept in between."""
             peers = [host.peer() for _ in range(5)]
-            host._stop.set()
+            host.stopping.set()
             return peers
 
         lates = host.call(connect_and_stop)

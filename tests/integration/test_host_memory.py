@@ -29,9 +29,16 @@ from tests.support import (
     uvarint,
 )
 from warmwire.client import AsyncClient, Client
+from warmwire.client.generation.aio import AsyncConn
+from warmwire.client.generation.shared import Reply
 from warmwire.host.workers.pool import WorkerPool
+from warmwire.transport.conn import Conn
 from warmwire.transport.paths import Surface
+from warmwire.wire.generation.frames import FrameReader
 from warmwire.wire.generation.messages import OutBlock
+from warmwire.wire.generation.request import RequestReader
+from warmwire.wire.lines import LineReader
+from warmwire.wire.tasks import TaskReader
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory in /proc")
 
@@ -79,6 +86,16 @@ def test_uploads_cut_short_are_given_back_at_once(start: Start, loop_name: str) 
         assert memory("RssShmem") - before < kept + size
 
 
+def owned(thing: Any, *kinds: type) -> list[Any]:
+    """A thing, and those of some kinds that it and they refer to."""
+    found = [thing]
+    for one in found:
+        near = [*gc.get_referents(one), *getattr(one, "__dict__", {}).values()]
+        found += [other for other in near if isinstance(other, kinds) and not any(other is known for known in found)]
+    assert {type(one) for one in found[1:]} == {*kinds}
+    return found
+
+
 def hold(objects: Any) -> list[weakref.ref[Any]]:
     return [weakref.ref(thing) for thing in objects]
 
@@ -93,7 +110,7 @@ def test_nothing_of_a_connection_outlives_it(start: Start, loop_name: str, end: 
     with host.peer() as peer:
         assert peer.ask("x")[1]["type"] == "done"
         [session] = host.call(lambda: list(host.host.connections))
-        held = hold([session, session._reader, session._reader._frames])
+        held = hold(owned(session, RequestReader, FrameReader))
         del session
         if end == "cut":
             peer.send(json_frame(image_body("a")), descriptor("a", 1 << 20), uvarint(1 << 20), b"\x02", b"abc")
@@ -115,7 +132,7 @@ def test_nothing_of_a_line_connection_outlives_it(start_whole: StartWhole, surfa
             return await host.host.adopt(theirs, surface)
 
         session = asyncio.run_coroutine_threadsafe(adopt(), host.loop).result()
-        held = hold([session, session._reader, session._reader._lines])
+        held = hold(owned(session, TaskReader, LineReader))
         del session
         ours.close()
     else:
@@ -134,7 +151,7 @@ def test_nothing_of_a_client_outlives_it(start: Start) -> None:
         with Client(host.path) as client:
             stream = client.ask("x")
             end(stream)
-            held = hold([client, stream, stream._conn, stream._conn.frames, stream._reply])
+            held = hold([client, *owned(stream, Conn, FrameReader, Reply)])
         del client, stream
         assert all_gone(held)
 
@@ -149,7 +166,7 @@ def test_nothing_of_an_async_client_outlives_it(start: Start) -> None:
                 assert await stream.text() == "hello"
             elif end == "cancel":
                 stream.cancel()
-            return hold([client, stream, stream._conn, stream._conn.frames, stream._reply])
+            return hold([client, *owned(stream, AsyncConn, FrameReader, Reply)])
 
     for end in ("read", "cancel", "leave"):
         assert all_gone(asyncio.run(use(end)))

@@ -342,19 +342,20 @@ def test_a_client_that_leaves_as_its_request_begins_gives_its_buffers_back(start
     """Then the answer is cancelled before it has run at all, so nothing inside it can give anything back."""
     host = start(EchoModel(), loop=loop_name)
     freed: list[Request] = []
-    request = Request(id="r")
+    request = json_frame(text_body("y", id="left"))
 
     def begin_and_drop() -> None:
         host.host.runner.free = freed.append  # type: ignore[method-assign]
         [session] = host.host.connections
-        session._begin(request)
+        session.get_buffer(len(request))[: len(request)] = request
+        session.buffer_updated(len(request))
         session.drop()
 
     with host.peer() as peer:
         assert peer.ask("x")[1]["type"] == "done"
         host.call(begin_and_drop)
         assert peer.at_end()
-    assert eventually(lambda: freed) == [request]
+    assert [request.id for request in eventually(lambda: freed)] == ["left"]
     host.wait_outstanding(0)
 
 

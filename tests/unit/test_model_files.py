@@ -103,9 +103,9 @@ def test_processors_that_are_not_ours_are_not_counted(monkeypatch: pytest.Monkey
     assert cores() == len(os.sched_getaffinity(0))
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3})
     assert cores() == 1
-    assert WorkerPool("echo")._threads == 1
+    assert WorkerPool("echo").threads == 1
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(6)))
-    assert WorkerPool("echo", workers=2)._threads == 3
+    assert WorkerPool("echo", workers=2).threads == 3
 
 
 def test_no_other_module_counts_processors() -> None:

@@ -32,13 +32,13 @@ needs_server = pytest.mark.skipif(PROGRAM is None, reason="no llama-server on PA
 def load(path: Path) -> ChatModel:
     model = load_model(f"{path}?llama_server={PROGRAM}", threads=1)
     assert isinstance(model, ChatModel)
-    assert isinstance(model._upstream, LlamaServer)
+    assert isinstance(model.upstream, LlamaServer)
     return model
 
 
 def close(model: ChatModel) -> None:
-    assert isinstance(model._upstream, LlamaServer)
-    model._upstream.close()
+    assert isinstance(model.upstream, LlamaServer)
+    model.upstream.close()
 
 
 @needs_server

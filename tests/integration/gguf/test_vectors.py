@@ -68,7 +68,7 @@ def test_a_text_over_the_context_is_invalid(embedder: ChatModel) -> None:
 def test_gemma_prefixes_go_before_the_text(embedder: ChatModel) -> None:
     from warmwire.models.openai.vectors import GEMMA_PREFIXES
 
-    gemma = ChatModel("g", embedder.capabilities, embedder._upstream, prefixes=GEMMA_PREFIXES)
+    gemma = ChatModel("g", embedder.capabilities, embedder.upstream, prefixes=GEMMA_PREFIXES)
     never = threading.Event()
     query = gemma.embed(["abc"], never, task="retrieval_query").vectors[0]
     assert np.allclose(query, embedder.embed(["task: search result | query: abc"], never).vectors[0], atol=1e-5)

@@ -79,7 +79,9 @@ class WorkerPool:
         self._processes = workers
         self.workers = workers * self._parallel
         self._model = model
-        self._threads = threads or max(1, cores() // workers)
+        self.threads: Final = threads or max(1, cores() // workers)
+        """Threads that each worker may compute with."""
+
         self._limits: Final = limits or PoolLimits()
         self._segments = SegmentPool()
         self._idle: deque[WorkerProcess] = deque()
@@ -216,7 +218,7 @@ class WorkerPool:
         return crew
 
     async def _load_one(self) -> list[WorkerProcess]:
-        crew = await WorkerProcess.start(self._model, self._threads, self._parallel)
+        crew = await WorkerProcess.start(self._model, self.threads, self._parallel)
         self._all.update(crew)
         try:
             for worker in crew:

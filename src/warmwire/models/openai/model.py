@@ -38,7 +38,7 @@ class ChatModel:
     ) -> None:
         self.name = name
         self.capabilities = capabilities
-        self._upstream = upstream
+        self.upstream: Final = upstream
         self._model = {"model": model} if model else {}
         self._extra = dict(extra or {})
         self._prefixes = prefixes or {}
@@ -47,7 +47,7 @@ class ChatModel:
         """Stream one answer. Raises RequestError with the wire's code; CancelledError once `cancelled` is set."""
         answer = AnswerStream(emit)
         body = self._model | self._extra | chat_body(request, self.capabilities)
-        self._upstream.chat(body, answer.take, cancelled)
+        self.upstream.chat(body, answer.take, cancelled)
         if cancelled.is_set():
             raise CancelledError("the request was cancelled")
         return answer.finish()
@@ -95,4 +95,4 @@ class ChatModel:
     def _call(self, path: str, body: dict[str, Any], cancelled: threading.Event) -> bytes:
         if cancelled.is_set():
             raise CancelledError("the request was cancelled")
-        return self._upstream.call(path, body, cancelled)
+        return self.upstream.call(path, body, cancelled)

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.test_ocr_resume import Counted, stack, words
 from tests.openai_server import fake_server
 from tests.support import COMMAND, eventually
-from warmwire.documents.input.drop import SETTLED, DropFolder
+from warmwire.documents.input.drop import SETTLED, DropFolder, file_mark
 from warmwire.documents.input.gather import Input
 from warmwire.system.records import pack
 
@@ -157,8 +157,8 @@ def test_cut_off_between_marking_and_moving_a_file_is_moved_and_not_read(folder:
 
 def test_a_line_of_the_ledger_that_means_nothing_is_passed_over(folder: Path) -> None:
     (folder / "in" / "x.pdf").write_bytes(b"1")
-    mark = drop_module._mark(str(folder / "in" / "x.pdf"))
+    mark = file_mark(str(folder / "in" / "x.pdf"))
     known = json.dumps({"file": "x.pdf", "mark": mark, "place": "x"}).encode()
     strange = (b"\xff", b"[" * 9999, b"3", b'{"file":1,"gone":true}', b'{"file":"x.pdf","mark":[1],"place":"x"}')
     (folder / "ledger").write_bytes(b"".join(map(pack, [known, *strange])))
-    assert look(DropFolder(folder / "in", folder / "ledger")) == []
+    assert look(Drop(folder / "in", folder / "ledger")) == []

@@ -91,7 +91,7 @@ class DropFolder:
     def finish(self, one: Input, *, well: bool) -> None:
         """A document was read: write that down, and move it. Raises WarmwireError where that cannot be done."""
         self._under_way.discard(one.path)
-        mark = _mark(one.path)
+        mark = file_mark(one.path)
         seen = self._seen.get(one.path)
         if mark is None or seen is None or mark != seen[0]:  # it has gone, or been replaced meanwhile
             return
@@ -100,7 +100,7 @@ class DropFolder:
         self._put_away(one, well=well)
 
     def _is_ready(self, one: Input) -> bool:
-        mark, now = _mark(one.path), self._clock()
+        mark, now = file_mark(one.path), self._clock()
         if mark is None:
             return False
         known = self._read.get(self._name(one))
@@ -175,7 +175,8 @@ def _changes(path: Path) -> Iterator[bool]:
         yield bool(changes)
 
 
-def _mark(path: str) -> _Mark | None:
+def file_mark(path: str) -> _Mark | None:
+    """What tells a file from another one of its name, and from what it was before; None where there is no file."""
     try:
         found = os.stat(path)
     except OSError:

@@ -164,7 +164,7 @@ def _read(job: tuple[Path, Path, bool, Path]) -> str:
     from warmwire.documents.input.open import open_source
     from warmwire.documents.output.export import export
     from warmwire.documents.output.formats import Format
-    from warmwire.documents.reading.reader import Reader
+    from warmwire.documents.reading.reader import DocumentReader
 
     file, output, scan, cache = job
     if _engine is None:
@@ -176,7 +176,7 @@ def _read(job: tuple[Path, Path, bool, Path]) -> str:
         file = picture
     source = open_source(str(file))
     try:
-        reading = Reader(lambda: Local(_engine), jobs=1).read(source, range(1, len(source) + 1))
+        reading = DocumentReader(lambda: Local(_engine), jobs=1).read(source, range(1, len(source) + 1))
         text = export(reading, Format.MD)
     finally:
         source.close()

@@ -32,7 +32,7 @@ from warmwire.client import Engine
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 
 GROUP: Final = "digital pages"
 PEER: Final = "pymupdf4llm"
@@ -57,7 +57,7 @@ def no_engine() -> Engine:
 
 def ours(paths: Sequence[Path]) -> list[str]:
     """The Markdown of each."""
-    reader = Reader(no_engine)
+    reader = DocumentReader(no_engine)
     texts = []
     for path in paths:
         with contextlib.closing(open_source(str(path))) as source:

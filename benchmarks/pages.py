@@ -62,7 +62,7 @@ class Ours:
 
     def __init__(self, quality: str) -> None:
         from warmwire.client import Local
-        from warmwire.documents.reading.reader import Reader, ReadOptions
+        from warmwire.documents.reading.reader import DocumentReader, ReadOptions
         from warmwire.models.effort import Quality
         from warmwire.models.pages.reader import PageReader
 
@@ -82,7 +82,7 @@ class Ours:
             return sight
 
         pages.look = self._timed(counted, "look")  # type: ignore[method-assign]
-        self._reader = Reader(lambda: Local(pages), ReadOptions(dpi=DPI, force=True))
+        self._reader = DocumentReader(lambda: Local(pages), ReadOptions(dpi=DPI, force=True))
 
     def _timed(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
         def timed(*given: Any, **named: Any) -> Any:

@@ -31,7 +31,7 @@ from warmwire.client import Engine, Local
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 from warmwire.documents.reading.record import Route
 from warmwire.engines import PageEngines
 from warmwire.layout.page import Kind
@@ -58,11 +58,11 @@ class Result:
 
 
 @contextlib.contextmanager
-def page_reader(cache: Path | None) -> Iterator[Reader]:
+def page_reader(cache: Path | None) -> Iterator[DocumentReader]:
     """A reader as the command has it, or one whose recognition is kept in `cache`."""
     if cache is None:
         engines = PageEngines(None, "pages", 1)
-        reader = Reader(engines.connect, jobs=engines.jobs)
+        reader = DocumentReader(engines.connect, jobs=engines.jobs)
         with contextlib.closing(engines), contextlib.closing(reader):
             yield reader
         return
@@ -70,11 +70,11 @@ def page_reader(cache: Path | None) -> Iterator[Reader]:
 
     sights = SightReader(cache)
     connect: Callable[[], Engine] = lambda: Local(sights)  # noqa: E731
-    with contextlib.closing(Reader(connect)) as reader:
+    with contextlib.closing(DocumentReader(connect)) as reader:
         yield reader
 
 
-def read_set(part: Set, corpus: Path, results: Path, reader: Reader) -> Result:
+def read_set(part: Set, corpus: Path, results: Path, reader: DocumentReader) -> Result:
     """Read every document of a set into Markdown in `results` and score it."""
     result = Result({})
     whole = results / "whole"

@@ -39,7 +39,7 @@ from warmwire.documents.input.source import Page, PageText, Source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.drawing import drawing_dpi
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 from warmwire.media.images import Image
 from warmwire.models.pages.reader import Sight
 
@@ -181,7 +181,7 @@ class Bench:
         self._corpus = corpus
         self._scorer, self._checker = (_load(corpus / "tools" / name) for name in ("score.py", "check.py"))
         reader = _MemoryReader(cache)
-        self._reader = Reader(lambda: Local(reader))
+        self._reader = DocumentReader(lambda: Local(reader))
         self.cases: list[Case] = []
         for part in parts:
             for name, file in part.documents(corpus):

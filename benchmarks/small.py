@@ -32,7 +32,7 @@ from rapidfuzz.distance import Levenshtein
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 from warmwire.engines import PageEngines
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "tests" / "data" / "scored"
@@ -129,7 +129,7 @@ def measure(folder: Path = FOLDER) -> dict[str, Score]:
     """Read and score every document of a folder, with one worker for those that a model reads."""
     scores = {}
     engines = PageEngines(None, "pages", 1)
-    with contextlib.closing(engines), contextlib.closing(Reader(engines.connect, jobs=engines.jobs)) as reader:
+    with contextlib.closing(engines), contextlib.closing(DocumentReader(engines.connect, jobs=engines.jobs)) as reader:
         for path in sorted(folder.glob("*.truth.json")):
             truth = json.loads(path.read_text("utf-8"))
             with contextlib.closing(open_source(str(folder / truth["file"]))) as source:

@@ -26,8 +26,7 @@ from typing import Any, Final, Self
 
 from warmwire.documents.input.given import Given, name_of, opener
 from warmwire.documents.parts import require_parts
-from warmwire.documents.reading.reader import Reader as PageReader
-from warmwire.documents.reading.reader import ReadOptions
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading
 from warmwire.documents.reading.selection import select_pages
 from warmwire.documents.result import Document
@@ -100,7 +99,7 @@ class Reader(Closing):
         options = ReadOptions(dpi=dpi, force=force)
         if threshold is not None:
             options = ReadOptions(dpi=dpi, force=force, threshold=threshold)
-        self._pages = PageReader(engines.connect, options, engines.jobs)
+        self._pages = DocumentReader(engines.connect, options, engines.jobs)
         self._turn = threading.Lock()
         self._release = weakref.finalize(self, _release, self._pages, engines)  # also where nobody calls `close`
 
@@ -229,6 +228,6 @@ def _check(jobs: int | None, socket: str | os.PathLike[str] | None, model: str |
         raise UsageError("socket reads with the host's model and model with another; give one of them")
 
 
-def _release(pages: PageReader, engines: PageEngines) -> None:
+def _release(pages: DocumentReader, engines: PageEngines) -> None:
     pages.close()
     engines.close()

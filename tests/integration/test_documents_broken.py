@@ -15,7 +15,7 @@ from warmwire.client import InputError, Recognition
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
 
@@ -75,7 +75,7 @@ def test_damage_is_survived(name: str, tmp_path: Path) -> None:
             continue
         opened += 1
         numbers = list(range(1, min(len(source), 9) + 1))
-        reading = Reader(Blind).read(source, numbers)
+        reading = DocumentReader(Blind).read(source, numbers)
         source.close()
         assert [page.record.page for page in reading.pages] == numbers
         assert all(record.error for record in reading.troubled)

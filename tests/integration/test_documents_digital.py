@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warmwire.documents.input.open import open_source
-from warmwire.documents.reading.reader import Reader, ReadOptions
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions
 from warmwire.layout.page import Element, Kind
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
@@ -16,7 +16,7 @@ def no_engine() -> object:
 
 
 def elements(name: str) -> list[Element]:
-    reader = Reader(no_engine, ReadOptions(threshold=0))  # type: ignore[arg-type]
+    reader = DocumentReader(no_engine, ReadOptions(threshold=0))  # type: ignore[arg-type]
     return [e for page in reader.read(open_source(str(DATA / name)), [1]).pages for e in page.elements]
 
 

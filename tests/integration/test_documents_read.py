@@ -25,7 +25,7 @@ from warmwire.documents.input.pdf.file import PdfSource
 from warmwire.documents.reading import reader as read_module
 from warmwire.documents.reading.drawing import is_even
 from warmwire.documents.reading.hidden import Hidden
-from warmwire.documents.reading.reader import Reader, ReadOptions
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading, Route, Status
 from warmwire.layout.page import Element, Kind
 from warmwire.media.images import Image
@@ -68,7 +68,7 @@ def fail(error: Exception) -> Callable[[], Recognition]:
 def read(name: str, engine: Engine, numbers: list[int] | None = None, *, tries: int = 1, **options: Any) -> Reading:
     """Failures are for good unless a test says otherwise."""
     source = open_source(str(DATA / name), "secret")
-    reader = Reader(lambda: engine, ReadOptions(tries=tries, **options))
+    reader = DocumentReader(lambda: engine, ReadOptions(tries=tries, **options))
     try:
         return reader.read(source, numbers or list(range(1, len(source) + 1)))
     finally:
@@ -123,7 +123,7 @@ def test_an_engine_is_made_for_the_first_page_that_needs_it_and_kept() -> None:
         made.append(Scribe())
         return made[-1]
 
-    reader = Reader(connect)
+    reader = DocumentReader(connect)
     reader.read(open_source(str(DATA / "digital.pdf")), [1])
     assert not made
     reader.read(open_source(str(DATA / "routes.pdf")), [1, 2, 3])
@@ -134,7 +134,7 @@ def test_an_engine_is_made_for_the_first_page_that_needs_it_and_kept() -> None:
 
 
 def test_a_plan_needs_no_engine() -> None:
-    reader = Reader(fail(AssertionError("no engine is needed")))  # type: ignore[arg-type]
+    reader = DocumentReader(fail(AssertionError("no engine is needed")))  # type: ignore[arg-type]
     records = list(reader.plan(open_source(str(DATA / "routes.pdf")), list(range(1, 10))))
     assert [record.page for record in records if record.route is Route.MODEL] == SCANS
 
@@ -282,7 +282,7 @@ def test_a_host_that_is_gone_is_not_called_for_every_page() -> None:
 
 
 def test_no_engine_at_all_ends_the_run() -> None:
-    reader = Reader(fail(DialError("nobody listens")))  # type: ignore[arg-type]
+    reader = DocumentReader(fail(DialError("nobody listens")))  # type: ignore[arg-type]
     with pytest.raises(DialError):
         reader.read(open_source(str(DATA / "routes.pdf")), [1, 2, 3])
 
@@ -296,7 +296,7 @@ def test_a_page_that_cannot_be_opened_keeps_its_number(tmp_path: Path) -> None:
     middle = len(data) // 2
     data[middle - 4000 : middle + 4000] = bytes(8000)
     path.write_bytes(bytes(data))
-    reading = Reader(Scribe).read(open_source(str(path)), [1, 2, 3])
+    reading = DocumentReader(Scribe).read(open_source(str(path)), [1, 2, 3])
     assert [record.page for record in reading.troubled] == [2]
     assert "decoded" in reading.troubled[0].error
 
@@ -330,7 +330,7 @@ def test_pages_are_drawn_while_the_engine_reads_and_never_more_than_one_ahead() 
             return super().read(image, **options)
 
     done: list[PageRecord] = []
-    Reader(Slow).read(Watched(), [1, 2, 3, 4, 5, 6], done.append)
+    DocumentReader(Slow).read(Watched(), [1, 2, 3, 4, 5, 6], done.append)
     assert [record.page for record in done] == [1, 2, 3, 4, 5, 6]
     assert all(record.status is Status.OK for record in done)
     assert {name for name, _ in seen} == {"warmwire-prepare_0"}
@@ -354,7 +354,7 @@ trailer<</Root 1 0 R>>"""
             shapes.append(image.shape)
             return super().read(image, **options)
 
-    reading = Reader(Measured, ReadOptions(force=True)).read(open_source(str(path)), [1])
+    reading = DocumentReader(Measured, ReadOptions(force=True)).read(open_source(str(path)), [1])
     assert shapes[0][0] * shapes[0][1] <= 22_400_000
     assert reading.pages[0].record.why.endswith("; drawn at 24 dots per inch: 200 by 200 inches are too large for more")
     assert "drawn" not in read("routes.pdf", Scribe(), [3]).pages[0].record.why
@@ -363,7 +363,7 @@ trailer<</Root 1 0 R>>"""
 def test_a_long_file_is_opened_anew_now_and_then() -> None:
     plain = [page.elements for page in read("routes.pdf", Scribe()).pages]
     source = PdfSource("routes.pdf", DATA / "routes.pdf", renew_after=2)
-    again = Reader(Scribe).read(source, range(1, len(source) + 1))
+    again = DocumentReader(Scribe).read(source, range(1, len(source) + 1))
     assert [page.elements for page in again.pages] == plain
     assert source.opened > 3
     source.close()

@@ -14,7 +14,7 @@ from warmwire.cli.ocr.style import ProgressStyle
 from warmwire.cli.ocr.targets import Targets
 from warmwire.documents.input.gather import Input
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 from warmwire.documents.reading.record import PageRecord, Route
 
 DATA = Path(__file__).parents[1] / "data" / "documents"
@@ -24,7 +24,7 @@ def told(
     style: ProgressStyle, capsys: pytest.CaptureFixture[str], tmp_path: Path, *names: str, wordy: bool = False
 ) -> str:
     inputs = [Input.of(str(DATA / name)) for name in names]
-    reader = Reader(lambda: pytest.fail("no model is needed"))  # type: ignore[arg-type,return-value]
+    reader = DocumentReader(lambda: pytest.fail("no model is needed"))  # type: ignore[arg-type,return-value]
     targets = Targets(inputs, str(tmp_path / "out"), [Format.MD], many=True)
     Job(reader, targets, news=News(style, wordy=wordy)).read_all(inputs)
     return capsys.readouterr().err

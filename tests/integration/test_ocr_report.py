@@ -17,7 +17,7 @@ from warmwire.client import Recognition
 from warmwire.documents.input.gather import Input
 from warmwire.documents.output.formats import Format
 from warmwire.documents.output.report import Report
-from warmwire.documents.reading.reader import Reader, ReadOptions
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions
 from warmwire.errors import BackendUnavailableError, UsageError
 from warmwire.media.images import Image
 
@@ -48,7 +48,7 @@ def written(tmp_path: Path, name: str) -> str:
     inputs = [Input.of(str(DATA / "routes.pdf")), Input.of(str(DATA / "nowhere.pdf"))]
     targets = Targets(inputs, str(tmp_path / "out"), [Format.MD])
     report = Report(tmp_path / name)
-    reader = Reader(Model, ReadOptions(dpi=50))
+    reader = DocumentReader(Model, ReadOptions(dpi=50))
     job = Job(reader, targets, pages="2-4,7,8", news=News(ProgressStyle.NONE), report=report)
     assert job.read_all(inputs) == [False, False]
     reader.close()

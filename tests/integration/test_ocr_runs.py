@@ -26,7 +26,7 @@ from warmwire.documents.input.gather import Input
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading import reader as read_module
-from warmwire.documents.reading.reader import Reader, ReadOptions
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions
 from warmwire.documents.reading.record import PageRecord, Reading, Status
 from warmwire.engines import PageEngines
 from warmwire.media.images import Image
@@ -75,7 +75,7 @@ def test_an_interrupt_ends_what_is_under_way(engine: Engine) -> None:
     def interrupt(record: PageRecord) -> None:
         raise KeyboardInterrupt
 
-    reader = Reader(lambda: engine, ReadOptions(busy_pauses=(60.0,)), jobs=2)
+    reader = DocumentReader(lambda: engine, ReadOptions(busy_pauses=(60.0,)), jobs=2)
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):  # page 1 comes from the file while page 2 is being read
         reader.read(open_source(str(DATA / "routes.pdf")), [1, 2], interrupt)
@@ -111,7 +111,7 @@ def test_lines_that_could_not_be_read_are_news_and_most_of_them_a_failure(
     lines: int, unread: int, well: bool, news: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(DATA / "routes.pdf")
-    with contextlib.closing(Reader(lambda: Partly(lines, unread))) as reader:
+    with contextlib.closing(DocumentReader(lambda: Partly(lines, unread))) as reader:
         one = Input.of(file)
         job = Job(reader, Targets([one], str(tmp_path / "out.md"), [Format.MD]), pages="2")
         assert job.read(one) is well
@@ -128,7 +128,7 @@ def test_a_reader_reads_on_after_a_run_that_broke_off() -> None:
     def connect() -> Engine:
         return Local(Once())
 
-    reader = Reader(connect)
+    reader = DocumentReader(connect)
     source = open_source(str(DATA / "routes.pdf"))
 
     def stop(record: PageRecord) -> None:
@@ -174,7 +174,7 @@ def test_one_file_that_breaks_something_costs_that_file(
     for file in files:
         Path(file).write_bytes((DATA / "digital.pdf").read_bytes())
     inputs = [Input.of(file) for file in files]
-    job = Job(Reader(Busy), Targets(inputs, str(tmp_path / "out"), [Format.MD]))
+    job = Job(DocumentReader(Busy), Targets(inputs, str(tmp_path / "out"), [Format.MD]))
     assert [job.read(one) for one in inputs] == [False, True]
     assert os.listdir(tmp_path / "out") == ["good.md"]
     assert f"{files[0]}: unexpected IndexError: list index out of range (--debug" in capsys.readouterr().err
@@ -203,7 +203,7 @@ def test_the_pages_of_all_files_are_one_queue(tmp_path: Path, capsys: pytest.Cap
     for file in files:
         Path(file).write_bytes((DATA / "routes.pdf").read_bytes())
     files.insert(1, str(tmp_path / "none.pdf"))
-    with contextlib.closing(Reader(lambda: Together(both), ReadOptions(dpi=36), jobs=2)) as reader:
+    with contextlib.closing(DocumentReader(lambda: Together(both), ReadOptions(dpi=36), jobs=2)) as reader:
         inputs = [Input.of(file) for file in files]
         job = Job(reader, Targets(inputs, str(tmp_path / "out"), [Format.MD]), pages="2")
         assert job.read_all(inputs) == [True, False, True, True, True]
@@ -227,7 +227,7 @@ def test_a_page_that_takes_long_holds_no_other_up() -> None:
                     rest.set()
             return Recognition("<text>words</text>")
 
-    with contextlib.closing(Reader(lambda: First(threading.Barrier(1)), ReadOptions(dpi=36), jobs=2)) as reader:
+    with contextlib.closing(DocumentReader(lambda: First(threading.Barrier(1)), ReadOptions(dpi=36), jobs=2)) as reader:
         reading = reader.read(open_source(str(DATA / "routes.pdf")), [2, 3, 4, 7])
     assert [page.record.page for page in reading.pages] == [2, 3, 4, 7]
     assert reading.troubled == []
@@ -357,7 +357,7 @@ def test_names_of_page_readers() -> None:
 
 
 def _read(made: PageEngines, numbers: list[int]) -> Reading:
-    reader = Reader(made.connect, ReadOptions(dpi=36), made.jobs)
+    reader = DocumentReader(made.connect, ReadOptions(dpi=36), made.jobs)
     try:
         return reader.read(open_source(str(DATA / "routes.pdf")), numbers)
     finally:

@@ -13,7 +13,7 @@ from PIL import Image as Pil
 
 from warmwire.documents.input.open import open_source
 from warmwire.documents.output.markdown import escape, to_markdown
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 from warmwire.errors import InputError
 from warmwire.layout.page import Box, Kind
 from warmwire.media.images import MAX_PIXELS
@@ -326,7 +326,7 @@ def test_pages_may_be_used_from_many_threads() -> None:
 
 def test_boxes_of_a_form_say_whether_they_are_ticked_and_lists_what_is_chosen() -> None:
     source = open_source(str(DATA / "ticks.pdf"))
-    reading = Reader(_no_engine).read(source, [1])
+    reading = DocumentReader(_no_engine).read(source, [1])
     source.close()
     found = [(element.kind, element.level, element.text) for element in reading.pages[0].elements][1:-1]
     assert found == [

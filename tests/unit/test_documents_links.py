@@ -11,7 +11,7 @@ from warmwire.documents.input.open import open_source
 from warmwire.documents.output.document import build_document
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
-from warmwire.documents.reading.reader import Reader
+from warmwire.documents.reading.reader import DocumentReader
 from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Box, Element, Kind
 
@@ -24,7 +24,7 @@ def no_engine() -> object:
 
 @pytest.fixture(scope="module")
 def reading() -> Reading:
-    return Reader(no_engine).read(open_source(str(DATA / "links.pdf")), [1])  # type: ignore[arg-type]
+    return DocumentReader(no_engine).read(open_source(str(DATA / "links.pdf")), [1])  # type: ignore[arg-type]
 
 
 def test_links_of_a_file_stand_on_their_words(reading: Reading) -> None:

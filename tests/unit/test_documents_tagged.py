@@ -13,7 +13,7 @@ from warmwire.client import Engine
 from warmwire.documents.input.open import open_bytes, open_source
 from warmwire.documents.input.pdf import text
 from warmwire.documents.output.markdown import to_markdown
-from warmwire.documents.reading.reader import Reader, plain_text
+from warmwire.documents.reading.reader import DocumentReader, plain_text
 from warmwire.documents.reading.record import Reading, ReadPage
 from warmwire.layout.page import Kind
 
@@ -42,7 +42,7 @@ def test_headings_of_the_structure_tree(name: str, page: int, found: list[tuple[
 
 def test_headings_are_such_whatever_they_look_like_and_a_lone_first_one_is_the_title() -> None:
     source = open_source(str(DATA / "tagged.pdf"))
-    page = Reader(no_engine).read(source, [1]).pages[0]
+    page = DocumentReader(no_engine).read(source, [1]).pages[0]
     source.close()
     heads = [(e.kind, e.level, e.text) for e in page.elements if e.kind in (Kind.TITLE, Kind.HEADING)]
     assert heads == [(Kind.TITLE, 1, "Harbour matters 0"), (Kind.HEADING, 1, "Lamps")]
@@ -51,7 +51,7 @@ def test_headings_are_such_whatever_they_look_like_and_a_lone_first_one_is_the_t
 @pytest.fixture(scope="module")
 def structured() -> list[ReadPage]:
     source = open_source(str(DATA / "structured.pdf"))
-    pages = Reader(no_engine).read(source, [1, 2, 3, 4, 5]).pages
+    pages = DocumentReader(no_engine).read(source, [1, 2, 3, 4, 5]).pages
     source.close()
     return pages
 
@@ -163,7 +163,7 @@ def test_no_tree_costs_a_word(
     structured: list[ReadPage], spoil: Callable[[pikepdf.Pdf, pikepdf.Dictionary], None]
 ) -> None:
     source = open_bytes("a", _hostile(spoil))
-    page = Reader(no_engine).read(source, [1]).pages[0]
+    page = DocumentReader(no_engine).read(source, [1]).pages[0]
     source.close()
     assert page.record.skipped == []
     assert _words(page) == _words(structured[0])
@@ -180,7 +180,7 @@ def test_a_tree_that_fails_costs_no_page(structured: list[ReadPage], monkeypatch
 
     monkeypatch.setattr(text, "told_page", fail)
     source = open_source(str(DATA / "structured.pdf"))
-    page = Reader(no_engine).read(source, [1]).pages[0]
+    page = DocumentReader(no_engine).read(source, [1]).pages[0]
     source.close()
     assert page.record.structure == ""
     assert _words(page) == _words(structured[0])

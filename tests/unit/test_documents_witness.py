@@ -12,7 +12,7 @@ from warmwire.client import Recognition, StreamLostError
 from warmwire.documents.input.open import open_source
 from warmwire.documents.reading.drawing import drawing_dpi
 from warmwire.documents.reading.hidden import Hidden
-from warmwire.documents.reading.reader import Reader, ReadOptions
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions
 from warmwire.documents.reading.record import ReadPage, Route
 from warmwire.documents.reading.witness import agreement, sample, strips
 from warmwire.layout.page import Box, Line
@@ -44,7 +44,7 @@ class Echo:
 
 def read(engine: Echo, page: int = 1, **options: Any) -> ReadPage:
     source = open_source(str(DATA / "layers.pdf"))
-    reader = Reader(lambda: engine, ReadOptions(**options))
+    reader = DocumentReader(lambda: engine, ReadOptions(**options))
     try:
         return reader.read(source, [page]).pages[0]
     finally:
@@ -101,7 +101,7 @@ def test_hidden_text_is_what_is_left_where_the_model_cannot_read_the_page() -> N
 def test_bad_hidden_text_is_not_asked_about() -> None:
     engine = Echo("")
     source = open_source(str(DATA / "routes.pdf"))
-    reader = Reader(lambda: engine, ReadOptions(hidden=Hidden.KEEP))
+    reader = DocumentReader(lambda: engine, ReadOptions(hidden=Hidden.KEEP))
     assert reader.read(source, [4]).pages[0].record.route is Route.MODEL
     assert len(engine.shapes) == 1
     reader.close()

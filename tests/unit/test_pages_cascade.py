@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from warmwire.models.pages.cascade import Part, better, cascade, cut, doubtful, fitted, known_words, words_of
+from warmwire.models.pages.cascade import LetterSpan, better, cascade, cut, doubtful, fitted, known_words, words_of
 from warmwire.models.pages.decode import Decoder, LineReading
 
 CROP = np.full((48, 480, 3), 255, np.uint8)
@@ -46,8 +46,8 @@ def test_parts_that_meet_are_one() -> None:
 
 
 def test_a_line_in_doubt_as_a_whole_is_read_again_as_a_whole() -> None:
-    assert doubtful(line("xxx yyy", x=0.5, y=0.6)) == [Part(0, 7, 0.0, 1.0)]
-    assert doubtful(LineReading("", 0.0, [])) == [Part(0, 0, 0.0, 1.0)]
+    assert doubtful(line("xxx yyy", x=0.5, y=0.6)) == [LetterSpan(0, 7, 0.0, 1.0)]
+    assert doubtful(LineReading("", 0.0, [])) == [LetterSpan(0, 0, 0.0, 1.0)]
 
 
 def test_a_space_that_is_a_guess_is_doubted() -> None:
@@ -80,15 +80,15 @@ def test_parts_are_cut_where_there_is_no_ink() -> None:
     crop = CROP.copy()
     crop[10:40, 100:230] = 0
     crop[10:40, 236:400] = 0
-    part = fitted(crop, Part(0, 3, 0.0, 225 / 480))
+    part = fitted(crop, LetterSpan(0, 3, 0.0, 225 / 480))
     assert 230 <= part.right * 480 <= 236
     assert cut(crop, part).shape == (48, round(part.right * 480), 3)
-    assert cut(CROP, Part(0, 1, 0.999, 0.9991)).shape[1] >= 1
+    assert cut(CROP, LetterSpan(0, 1, 0.999, 0.9991)).shape[1] >= 1
 
 
 def test_the_surer_reading_of_a_part_counts() -> None:
     first = line("a cxt sat", x=0.6)
-    part = Part(2, 5, 0.2, 0.6)
+    part = LetterSpan(2, 5, 0.2, 0.6)
     found = better(first, part, line(" cat"))
     assert found.text == "a cat sat"
     assert len(found.places) == len(found.sure) == len(found.text)
@@ -101,7 +101,7 @@ def test_the_surer_reading_of_a_part_counts() -> None:
 def test_a_line_in_doubt_as_a_whole_is_the_careful_readers() -> None:
     unknown = line("xyx", x=0.5, y=0.5)
     nothing = LineReading("", 0.0, [])
-    assert better(unknown, Part(0, 3, 0.0, 1.0), nothing) == nothing
+    assert better(unknown, LetterSpan(0, 3, 0.0, 1.0), nothing) == nothing
 
 
 def test_the_careful_reader_sees_doubtful_parts_only() -> None:

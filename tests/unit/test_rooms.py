@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,11 +52,16 @@ HEAVY = {
 }
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse((SOURCE.parent / path).read_text())
+
+
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Every module that a source file names in an import, wherever it stands, and the line."""
     module = path.with_suffix("").parts
     package = module[:-1]
-    for node in ast.walk(ast.parse((SOURCE.parent / path).read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -100,6 +107,12 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     while free := {name for name, wanted in needs.items() if not wanted & set(needs)}:
         needs = {name: wanted for name, wanted in needs.items() if name not in free}
     assert {name: sorted(wanted & set(needs)) for name, wanted in needs.items()} == {}
+
+
+def test_a_name_of_a_class_is_found_once() -> None:
+    """Who looks for a class finds one. Kinds of elements and kinds of models are both public under this name."""
+    classes = Counter(node.name for path in MODULES for node in parsed(path).body if isinstance(node, ast.ClassDef))
+    assert {name for name, count in classes.items() if count > 1} == {"Kind"}
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if p.parts[1] == "wire"], ids=str)

@@ -28,7 +28,7 @@ class InputAudio(msgspec.Struct):
     format: str = "wav"
 
 
-class Part(msgspec.Struct):
+class MessagePart(msgspec.Struct):
     """One piece of a message: text, image_url or input_audio (or a refusal, in what an assistant said)."""
 
     type: str
@@ -50,7 +50,7 @@ class ToolCall(msgspec.Struct):
 
 class ChatMessage(msgspec.Struct):
     role: str
-    content: str | list[Part] | None = None
+    content: str | list[MessagePart] | None = None
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
 
@@ -143,13 +143,13 @@ class EmbeddingsBody(msgspec.Struct):
     task: str | None = None
 
 
-class Document(msgspec.Struct):
+class RerankDocument(msgspec.Struct):
     text: str
 
 
 class RerankBody(msgspec.Struct):
     query: str
-    documents: list[str | Document]
+    documents: list[str | RerankDocument]
     model: str | None = None
     top_n: Natural | None = None
     return_documents: bool | None = None

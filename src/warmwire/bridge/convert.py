@@ -6,7 +6,16 @@ from typing import Any
 
 import msgspec
 
-from warmwire.bridge.bodies import ChatBody, ChatMessage, Part, ResponseFormat, Sampling, TextBody, ToolChoice, ToolSpec
+from warmwire.bridge.bodies import (
+    ChatBody,
+    ChatMessage,
+    MessagePart,
+    ResponseFormat,
+    Sampling,
+    TextBody,
+    ToolChoice,
+    ToolSpec,
+)
 from warmwire.bridge.media import Attachments
 from warmwire.client import Block, Message, Request, Tool, image_block, text_block
 from warmwire.errors import InvalidRequestError
@@ -164,7 +173,7 @@ class _Turns:
             raise InvalidRequestError(f"{where}.content: must not be an empty list")
         return [self._block(part, f"{where}.content[{j}]") for j, part in enumerate(content)]
 
-    def _block(self, part: Part, where: str) -> Block:
+    def _block(self, part: MessagePart, where: str) -> Block:
         if part.type == "text" and part.text is not None:
             return text_block(part.text)
         if part.type == "refusal" and part.refusal is not None:

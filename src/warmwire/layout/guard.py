@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class StageGuard:
     """Runs stages; the name of each that failed is put into `skipped`, once."""
 
     skipped: list[str]

@@ -16,7 +16,7 @@ from warmwire.layout.blocks.leaders import with_leaders
 from warmwire.layout.blocks.listings import with_listings
 from warmwire.layout.blocks.paragraphs import Paragraph, gathered, paragraphs
 from warmwire.layout.blocks.rings import with_rings
-from warmwire.layout.guard import Guard
+from warmwire.layout.guard import StageGuard
 from warmwire.layout.looks import dress
 from warmwire.layout.order.columns import columns
 from warmwire.layout.order.floats import Item
@@ -29,7 +29,7 @@ from warmwire.layout.sane import sane_boxes, sane_lines
 from warmwire.layout.splits import split_at_rules
 from warmwire.layout.tables.alignment import aligned_table
 from warmwire.layout.tables.bands import banded_tables
-from warmwire.layout.tables.found import Found
+from warmwire.layout.tables.found import FoundTable
 from warmwire.layout.tables.gaps import split_rows
 from warmwire.layout.tables.grids import grid_tables
 
@@ -61,7 +61,7 @@ def structure(
     Never raises for what the page holds: a stage that fails is left out where it failed, its text stays as plain
     paragraphs, and its name is put into `skipped`.
     """
-    guard = Guard([] if skipped is None else skipped)
+    guard = StageGuard([] if skipped is None else skipped)
     lines, stray = sane_lines(lines)
     figures, rules = sane_boxes(figures), sane_boxes(rules)
     whole = lines
@@ -71,12 +71,12 @@ def structure(
     size = body_size(level_lines(lines)[0])
     flow, counted = _recognised(flow, size, guard)
     beside += counted
-    ruled: list[Found] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
+    ruled: list[FoundTable] = guard.run("ruled tables", lambda: grid_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in ruled for line in table.used])
     rest = flow
     led = guard.run("contents", lambda: with_leaders(rest, size), lambda: rest)
     flow = guard.run("cells in lines", lambda: split_rows(led), lambda: led)
-    banded: list[Found] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)
+    banded: list[FoundTable] = guard.run("banded tables", lambda: banded_tables(flow, rules, size), list)
     flow = _without(flow, [line for table in banded for line in table.used])
     tables = [*ruled, *banded]
     level, turned = level_lines(flow)
@@ -123,13 +123,13 @@ def structure(
     ]
 
 
-def _recognised(lines: list[Line], size: float, guard: Guard) -> tuple[list[Line], list[Line]]:
+def _recognised(lines: list[Line], size: float, guard: StageGuard) -> tuple[list[Line], list[Line]]:
     """Lines of a scan with its bullets and its code told, and the numbers beside the code."""
     marked = guard.run("bullets", lambda: with_rings(lines, size), lambda: lines)
     return guard.run("listings", lambda: with_listings(marked, size), lambda: (marked, []))
 
 
-def _boxes_of(tables: Sequence[Found]) -> list[Box]:
+def _boxes_of(tables: Sequence[FoundTable]) -> list[Box]:
     return [table.element.box for table in tables if table.element.box is not None]
 
 
@@ -151,7 +151,7 @@ def _furniture(lines: Sequence[Line], kind: Kind) -> list[Element]:
 
 
 def _pictures(
-    figures: Sequence[Box], lines: Sequence[Line], tables: Sequence[Found], area: float, size: float
+    figures: Sequence[Box], lines: Sequence[Line], tables: Sequence[FoundTable], area: float, size: float
 ) -> list[Box]:
     """Figures that are pictures: hardly covered by text, no table, and each only once; `area` is the page's."""
     pictures: list[Box] = []
@@ -182,7 +182,7 @@ def _is_text(figure: Box, lines: Sequence[Line], size: float) -> bool:
     return table is not None and len(table.used) >= 0.8 * len(inside) and _rows(table) > 2
 
 
-def _rows(found: Found) -> int:
+def _rows(found: FoundTable) -> int:
     return found.element.table.rows if found.element.table is not None else 0
 
 
@@ -216,7 +216,7 @@ def _plain(part: Part) -> Element:
 
 
 def _with_labels(
-    body: Sequence[Element], inner: Sequence[Line], labels: dict[int, Box], size: float, guard: Guard
+    body: Sequence[Element], inner: Sequence[Line], labels: dict[int, Box], size: float, guard: StageGuard
 ) -> Iterator[Element]:
     """Each picture followed by the text inside it."""
     for element in body:

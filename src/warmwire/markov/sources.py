@@ -16,7 +16,7 @@ from warmwire.errors import InputError, UsageError
 STDIN: Final = "-"
 
 
-class Reader(Protocol):
+class ByteReader(Protocol):
     """The part of a binary file that is needed."""
 
     def readinto(self, buffer: memoryview, /) -> int | None: ...
@@ -60,16 +60,16 @@ def total_size(files: Sequence[Path]) -> int | None:
     return sum(file.stat().st_size for file in files)
 
 
-def open_text(file: Path) -> AbstractContextManager[Reader]:
+def open_text(file: Path) -> AbstractContextManager[ByteReader]:
     """The bytes of one file, unpacked where its name ends in .gz."""
     if str(file) == STDIN:
-        return nullcontext(cast(Reader, sys.stdin.buffer))
+        return nullcontext(cast(ByteReader, sys.stdin.buffer))
     if file.suffix == ".gz":
         return gzip.open(file, "rb")
     return open(file, "rb", buffering=0)
 
 
-def read_some(reader: Reader, part: memoryview, file: Path) -> int:
+def read_some(reader: ByteReader, part: memoryview, file: Path) -> int:
     """Bytes read into `part`; 0 at the end. Raises InputError."""
     try:
         return reader.readinto(part) or 0

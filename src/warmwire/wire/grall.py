@@ -101,7 +101,7 @@ Command = Ping | New | End | Delay | Close | Unknown
 Event = Pong | Gen | End | Err
 
 
-class _Reader:
+class _WireReader:
     """Keeps what is incomplete, and the fault that ended the stream if there was one."""
 
     def __init__(self) -> None:
@@ -146,7 +146,7 @@ class _Incomplete(Exception):
     pass
 
 
-class CommandReader(_Reader):
+class CommandReader(_WireReader):
     """The server's side: bytes from a client to commands."""
 
     def __init__(self, *, max_name: int = MAX_NAME, max_seed: int = MAX_SEED) -> None:
@@ -193,7 +193,7 @@ class CommandReader(_Reader):
                 return Unknown(opcode)
 
 
-class EventReader(_Reader):
+class EventReader(_WireReader):
     """The client's side: bytes from a server to events. Tokens of one name that arrive together become one `Gen`."""
 
     def __init__(self, *, max_name: int = MAX_NAME, max_token: int = MAX_TOKEN) -> None:

@@ -75,7 +75,7 @@ class Settings:
     memory: int | None = None
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _ModelsFile(msgspec.Struct, forbid_unknown_fields=True):
     models: dict[str, Any] = msgspec.field(default_factory=dict)
     aliases: dict[str, str] = msgspec.field(default_factory=dict)
     memory: str | None = None
@@ -114,7 +114,7 @@ def read_settings(text: str, path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no TOML: {printable(str(error), _MESSAGE) or 'it is nested too deeply'}") from None
     try:
-        file = _convert(table, _File, "")
+        file = _convert(table, _ModelsFile, "")
         if len(file.models) > _MOST_MODELS:
             raise _Wrong(f"models: {len(file.models)} of them, at most {_MOST_MODELS} may be declared")
         models = {name: _declared(name, given, path) for name, given in file.models.items()}

@@ -23,7 +23,7 @@ _SOCKET, _LOCK = ".sock", ".sock.lock"
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundHost:
     """A host: where it is and what it says of itself. `ready` means that it can be connected to."""
 
     path: str
@@ -50,24 +50,24 @@ class Finder:
 
     def __init__(self, paths: Sequence[str] = ()) -> None:
         self._paths = list(paths)
-        self._known: dict[str, tuple[tuple[int, int], Found]] = {}
+        self._known: dict[str, tuple[tuple[int, int], FoundHost]] = {}
 
-    async def hosts(self) -> list[Found]:
+    async def hosts(self) -> list[FoundHost]:
         """All that live, the default one first, then in the order of their paths."""
         found = await asyncio.gather(*map(self._look, self._paths or socket_paths(default_directory())))
         return [host for host in found if host is not None]
 
-    def remembered(self) -> list[Found]:
+    def remembered(self) -> list[FoundHost]:
         """Those that were ready when they were last looked at and have the same socket still. Asks nobody."""
         known = [host for path, (identity, host) in self._known.items() if identity == _identity(path)]
         return sorted(known, key=self._place)  # in the order in which `hosts` has them
 
-    def _place(self, host: Found) -> tuple[int, str]:
+    def _place(self, host: FoundHost) -> tuple[int, str]:
         if self._paths:
             return self._paths.index(host.path), host.path
         return int(host.path != str(default_directory() / Surface.GENERATION)), host.path
 
-    async def _look(self, path: str) -> Found | None:
+    async def _look(self, path: str) -> FoundHost | None:
         identity = _identity(path)
         known = self._known.get(path)
         if known is not None and known[0] == identity and await _connects(path):
@@ -80,7 +80,7 @@ class Finder:
         ready = state.state == "ready" and await _connects(path)
         if not ready and state.state in ("ready", "silent") and lock_holder(path) is None:
             return None
-        host = Found(path, ready, state)
+        host = FoundHost(path, ready, state)
         if ready and identity is not None:
             self._known[path] = identity, host
         return host
@@ -99,9 +99,9 @@ def socket_paths(directory: Path) -> list[str]:
     return sorted((p for p in paths if p == default or not is_beside(p)), key=lambda p: (p != default, p))
 
 
-def by_name(hosts: Iterable[Found]) -> dict[str, Found]:
+def by_name(hosts: Iterable[FoundHost]) -> dict[str, FoundHost]:
     """Hosts by their models' names. Of several with one name the first has it; the others have their sockets'."""
-    named: dict[str, Found] = {}
+    named: dict[str, FoundHost] = {}
     rest = [host for host in hosts if named.setdefault(host.name, host) is not host]
     for host in rest:
         named.setdefault(host.stem, host)

@@ -15,7 +15,7 @@ from typing import Final
 
 from warmwire.bridge.errors import UnknownModelError
 from warmwire.bridge.fleet.config import Settings
-from warmwire.bridge.fleet.find import Finder, Found, by_name
+from warmwire.bridge.fleet.find import Finder, FoundHost, by_name
 from warmwire.bridge.fleet.kept import Kept, State, Upkeep
 from warmwire.bridge.fleet.start import LoadError
 from warmwire.bridge.router import Listed, Readiness, Say, explained
@@ -105,7 +105,7 @@ class Fleet:
 
     # ------------------------------------------------------------------ names
 
-    async def _named(self, model: str | None) -> Kept | Found:
+    async def _named(self, model: str | None) -> Kept | FoundHost:
         """Raises UnknownModelError; BackendUnavailableError where the name may be known in a moment; DialError."""
         name = self._aliases.get(model or "", model or "")
         if name in self.kept:
@@ -129,18 +129,18 @@ class Fleet:
         more = f" and {len(known) - _NAMES} more" if len(known) > _NAMES else ""
         raise UnknownModelError(f"{said}; there are: {', '.join(sorted(set(known))[:_NAMES])}{more}")
 
-    def _running(self, name: str, hosts: Sequence[Found]) -> Kept | Found | None:
+    def _running(self, name: str, hosts: Sequence[FoundHost]) -> Kept | FoundHost | None:
         ready = [host for host in hosts if host.ready]
         host = by_name(ready).get(name) or next((host for host in ready if host.stem == name), None)
         return host if host is None else self._at.get(host.path, host)
 
-    def _only(self, hosts: Sequence[Found]) -> Kept | Found | None:
+    def _only(self, hosts: Sequence[FoundHost]) -> Kept | FoundHost | None:
         """The model that is meant by who names none: where there is but one."""
-        every: list[Kept | Found] = [*self.kept.values()]
+        every: list[Kept | FoundHost] = [*self.kept.values()]
         every += [host for host in hosts if host.ready and host.path not in self._at]
         return every[0] if len(every) == 1 else None
 
-    def _nobody(self, hosts: Sequence[Found]) -> BackendUnavailableError | DialError:
+    def _nobody(self, hosts: Sequence[FoundHost]) -> BackendUnavailableError | DialError:
         if hosts:
             return BackendUnavailableError(f"the host at {hosts[0].path} is not ready: {hosts[0].state.in_words}")
         return DialError(f"no host listens at {self._default}; start one with: warmwire serve MODEL")

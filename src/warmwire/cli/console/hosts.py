@@ -15,7 +15,7 @@ from warmwire.transport.paths import default_directory
 
 
 @dataclass(frozen=True)
-class Row:
+class HostRow:
     """A host, or a declared model without one. `told` is what `status` knows of it."""
 
     path: str
@@ -50,16 +50,16 @@ class Row:
         return str(self.told["state"] or "silent").replace("_model", "").replace("_", " ")
 
 
-def rows(settings: Settings) -> list[Row]:
+def rows(settings: Settings) -> list[HostRow]:
     """All hosts in the runtime directory, and all declared models."""
     declared = {model.socket: model for model in settings.models.values()}
-    found = [Row(path, declared.get(path), look(Path(path))) for path in socket_paths(default_directory())]
+    found = [HostRow(path, declared.get(path), look(Path(path))) for path in socket_paths(default_directory())]
     found = [row for row in found if row.runs or row.declared]
     missing = declared.keys() - {row.path for row in found}
-    return found + [Row(path, model, look(Path(path))) for path, model in declared.items() if path in missing]
+    return found + [HostRow(path, model, look(Path(path))) for path, model in declared.items() if path in missing]
 
 
-def named(name: str, settings: Settings) -> Row:
+def named(name: str, settings: Settings) -> HostRow:
     """The one of that name, alias, model's name, socket's name or path.
 
     Raises InputError where there is none, UsageError where there are several.
@@ -68,7 +68,7 @@ def named(name: str, settings: Settings) -> Row:
     every = rows(settings)
     if "/" in name:
         path = os.path.abspath(name)
-        return next((row for row in every if row.path == path), Row(path, None, look(Path(path))))
+        return next((row for row in every if row.path == path), HostRow(path, None, look(Path(path))))
     meant = [row for row in every if row.name == name] or [row for row in every if name in (row.model, row.stem)]
     if len(meant) > 1:
         raise UsageError(f"several hosts are called {name!r}; name the socket: {', '.join(row.path for row in meant)}")

@@ -21,7 +21,7 @@ from warmwire.documents.input.source import Source
 from warmwire.documents.output.formats import Format
 from warmwire.documents.output.report import Report
 from warmwire.documents.reading.journal import Journal
-from warmwire.documents.reading.reader import Reader, Task, settled
+from warmwire.documents.reading.reader import DocumentReader, ReadTask, settled
 from warmwire.documents.reading.record import PageRecord, Reading, Status
 from warmwire.documents.reading.selection import select_pages
 from warmwire.errors import InputError, WarmwireError
@@ -37,7 +37,7 @@ class Job:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: DocumentReader,
         targets: Targets,
         *,
         pages: str = "",
@@ -114,10 +114,10 @@ class Job:
 
         None among the inputs says that the next may take its time: those before it are written first.
         """
-        opened: deque[tuple[Input, Task]] = deque()
+        opened: deque[tuple[Input, ReadTask]] = deque()
         with self._news:
 
-            def tasks() -> Iterator[Task | None]:
+            def tasks() -> Iterator[ReadTask | None]:
                 for one in inputs:
                     if one is None:
                         yield None
@@ -130,7 +130,7 @@ class Job:
                         self._news.begin(1, len(numbers))
                     self._news.file(source.name, len(numbers))
                     on_page = functools.partial(self._news.page, source.name, len(numbers))
-                    task = Task(source, numbers, on_page, str(one.place))
+                    task = ReadTask(source, numbers, on_page, str(one.place))
                     self._names.add(task.name)
                     opened.append((one, task))
                     yield task
@@ -149,12 +149,12 @@ class Job:
                 for _, task in opened:
                     task.source.close()
 
-    def _write(self, one: Input, reading: Reading, task: Task) -> bool:
+    def _write(self, one: Input, reading: Reading, task: ReadTask) -> bool:
         with self._survived(task.source.name):
             return self._put(one, reading, task)
         return False
 
-    def _put(self, one: Input, reading: Reading, task: Task) -> bool:
+    def _put(self, one: Input, reading: Reading, task: ReadTask) -> bool:
         try:
             paths = self._targets.write(one, settled(reading), task.source, force=self._force)
         except InputError:
@@ -167,11 +167,11 @@ class Job:
             self._journal.finish(task.name)
         return self._tell(reading)
 
-    def _account(self, reading: Reading, task: Task, paths: Sequence[Path]) -> None:
+    def _account(self, reading: Reading, task: ReadTask, paths: Sequence[Path]) -> None:
         if self._report is not None:
             self._report.add(reading, task.source, paths)
 
-    def _print_rest(self, opened: Iterable[tuple[Input, Task]]) -> None:
+    def _print_rest(self, opened: Iterable[tuple[Input, ReadTask]]) -> None:
         """Print what was read when the run was interrupted; files are for whole results, and a journal has the rest."""
         if not self._targets.to_stdout:
             return

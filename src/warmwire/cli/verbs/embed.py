@@ -11,7 +11,7 @@ import typer
 from warmwire.cli.console.options import HostSocket
 
 
-class Form(StrEnum):
+class VectorForm(StrEnum):
     """How vectors are written."""
 
     JSON = "json"
@@ -36,9 +36,9 @@ def embed(
         ),
     ] = None,
     format: Annotated[
-        Form,
+        VectorForm,
         typer.Option("--format", "-f", help="json: one object with everything; lines: one array per line and text."),
-    ] = Form.JSON,
+    ] = VectorForm.JSON,
     socket: HostSocket = None,
 ) -> None:
     """Turn texts into vectors with the model of a running host, and print them as JSON."""
@@ -57,7 +57,7 @@ def embed(
     with reach(socket) as client:
         response = client.embed(given, dimensions=dimensions, task=task)
     out = sys.stdout.buffer
-    if format is Form.JSON:
+    if format is VectorForm.JSON:
         fields = {key: value for key, value in msgspec.to_builtins(response).items() if key not in ("id", "type")}
         out.write(msgspec.json.encode(fields) + b"\n")
     else:

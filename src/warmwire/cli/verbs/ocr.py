@@ -160,7 +160,7 @@ def ocr(
     from warmwire.documents.output.report import Report
     from warmwire.documents.parts import require_parts
     from warmwire.documents.reading.journal import Journal
-    from warmwire.documents.reading.reader import Reader, ReadOptions
+    from warmwire.documents.reading.reader import DocumentReader, ReadOptions
     from warmwire.documents.reading.selection import select_pages
     from warmwire.engines import PageEngines, page_reader
     from warmwire.errors import UsageError
@@ -190,7 +190,7 @@ def ocr(
         engine.progress = news.within()
         return engine
 
-    reader = Reader(connect, options, engines.jobs, journal)
+    reader = DocumentReader(connect, options, engines.jobs, journal)
     job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal, news=news, report=account)
     for problem in problems:
         job.refuse(problem.partition(":")[0], problem)

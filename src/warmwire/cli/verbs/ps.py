@@ -9,7 +9,7 @@ import typer
 from warmwire.cli.console.options import FleetConfig
 
 if TYPE_CHECKING:
-    from warmwire.cli.console.hosts import Row
+    from warmwire.cli.console.hosts import HostRow
 
 _HEADS: Final = ("NAME", "MODEL", "STATE", "REQUESTS", "MEMORY", "IDLE", "PID", "SOCKET")
 _WIDEST: Final = 60
@@ -41,7 +41,7 @@ def ps(
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _described(row: Row) -> dict[str, Any]:
+def _described(row: HostRow) -> dict[str, Any]:
     from warmwire.system.processes import tree_memory
 
     activity, pid = row.told["activity"] or {}, row.told["pid"]

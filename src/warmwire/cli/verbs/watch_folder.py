@@ -63,7 +63,7 @@ def watch_folder(
     from warmwire.documents.input.drop import DropFolder
     from warmwire.documents.parts import require_parts
     from warmwire.documents.reading.journal import Journal, journal_path
-    from warmwire.documents.reading.reader import Reader
+    from warmwire.documents.reading.reader import DocumentReader
     from warmwire.engines import PageEngines, page_reader
 
     require_parts()
@@ -84,7 +84,7 @@ def watch_folder(
         journal.finish(str(one.place))
         targets.remove(one)
 
-    reader = Reader(connect, jobs=engines.jobs, journal=journal)
+    reader = DocumentReader(connect, jobs=engines.jobs, journal=journal)
     try:
         if not quiet:
             news.say(f"watching {source}")

@@ -24,7 +24,7 @@ _OUTSIDE: Final = (Kind.PAGE_HEADER, Kind.PAGE_FOOTER)
 
 
 @dataclass(slots=True)
-class _Chunk:
+class _ChunkParts:
     headings: list[str]
     parts: list[str] = field(default_factory=list)
     places: list[dict[str, Any]] = field(default_factory=list)
@@ -57,9 +57,9 @@ def chunk_lines(reading: Reading) -> str:
     return "".join(lines)
 
 
-def _chunks(reading: Reading) -> Iterator[_Chunk]:
+def _chunks(reading: Reading) -> Iterator[_ChunkParts]:
     headings: list[tuple[int, str]] = []
-    chunk = _Chunk([])
+    chunk = _ChunkParts([])
     for page in reading.pages:
         captions = pair_captions(page.elements)
         paired = {id(caption) for caption in captions.values()}
@@ -75,12 +75,12 @@ def _chunks(reading: Reading) -> Iterator[_Chunk]:
             if chunk.parts and (starts or alone or chunk.size + len(text) > LONGEST):
                 yield chunk
             if starts or alone or not chunk.parts or chunk.size + len(text) > LONGEST:
-                chunk = _Chunk([heading for _, heading in headings])
+                chunk = _ChunkParts([heading for _, heading in headings])
             if text and not starts:
                 chunk.add(text, page.record.page, element)
             if alone and chunk.parts:
                 yield chunk
-                chunk = _Chunk([heading for _, heading in headings])
+                chunk = _ChunkParts([heading for _, heading in headings])
     if chunk.parts:
         yield chunk
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from warmwire.documents.output.flow import FURNITURE, Item, Listing, Part, clean, flow, is_tex, on_page
+from warmwire.documents.output.flow import FURNITURE, FlowPart, Item, Listing, clean, flow, is_tex, on_page
 from warmwire.documents.reading.record import Reading
 from warmwire.layout.page import Kind, Table
 
@@ -146,7 +146,7 @@ def _finish(added: Any, item: Item) -> None:
             pass  # Markdown takes any
 
 
-def _place(part: Part) -> ProvenanceItem:
+def _place(part: FlowPart) -> ProvenanceItem:
     """A part's page and its box there, and which letters of the item it has."""
     from docling_core.types.doc import BoundingBox, CoordOrigin, ProvenanceItem
 

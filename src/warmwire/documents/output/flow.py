@@ -28,7 +28,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 """What no output format can hold."""
 
 
-class Part(NamedTuple):
+class FlowPart(NamedTuple):
     """An element of a page, and where its text ends in that of its item."""
 
     page: ReadPage
@@ -42,7 +42,7 @@ class Item:
     the deeper ones of a list's item."""
 
     text: str
-    parts: list[Part]
+    parts: list[FlowPart]
     caption: Item | None = None
     lists: list[Listing] = field(default_factory=list)
     marker: str = ""
@@ -132,7 +132,7 @@ class _Body:
             item.text = f"{item.text}\n{clean(rest.text)}"
         else:
             item.text = join_lines([item.text, clean(rest.text)], self._vocabulary)
-        item.parts.append(Part(page, rest, len(item.text)))
+        item.parts.append(FlowPart(page, rest, len(item.text)))
 
     def _add(self, item: Item) -> None:
         if item.kind is not Kind.LIST_ITEM:
@@ -151,7 +151,7 @@ class _Body:
 
 
 def _item(page: ReadPage, element: Element) -> Item:
-    return Item(clean(element.text), [Part(page, element, len(element.text))])
+    return Item(clean(element.text), [FlowPart(page, element, len(element.text))])
 
 
 def _is_of(listing: Listing, item: Element) -> bool:

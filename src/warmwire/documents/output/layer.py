@@ -20,7 +20,7 @@ from typing import Final
 from warmwire.documents.output.flow import FURNITURE, on_page
 from warmwire.documents.output.glyphless import ASCENT, DESCENT, WIDTH, Glyphless, plain
 from warmwire.documents.output.shares import Share, shares
-from warmwire.documents.output.tags import Piece, tag_of
+from warmwire.documents.output.tags import MarkedPiece, tag_of
 from warmwire.documents.reading.record import ReadPage
 from warmwire.layout.page import Kind
 from warmwire.layout.runs import Point, Run
@@ -51,7 +51,7 @@ class Layer:
     """What is added to a page: a content stream, and its pieces of marked content, in the order of their numbers."""
 
     content: bytes = b""
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[MarkedPiece] = field(default_factory=list)
 
 
 def text_layer(page: ReadPage, place: Place, font: Glyphless, *, tagged: bool) -> Layer:
@@ -85,7 +85,7 @@ def _piece(share: Share, page: ReadPage, place: Place, font: Glyphless, layer: L
         sizes = " ".join(_number(side, 2) for side in (left, bottom, right - left, top - bottom))
         shown = f"{sizes} re n\n".encode() + shown
     start = f"/{tag_of(share)} <</MCID {len(layer.pieces)}>> BDC".encode()
-    layer.pieces.append(Piece(share, (left, bottom, right, top)))
+    layer.pieces.append(MarkedPiece(share, (left, bottom, right, top)))
     return b"\n".join([start, shown, b"EMC"])
 
 

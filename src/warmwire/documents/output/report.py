@@ -36,7 +36,7 @@ _DPI: Final = 20.0
 
 
 @dataclass(slots=True)
-class _File:
+class _ReportFile:
     name: str
     results: list[str] = field(default_factory=list)
     error: str = ""
@@ -59,11 +59,11 @@ class Report:
             raise UsageError(f"--report {path}: a report is .html or .json")
         self._path = path
         self._began = time.time()
-        self._files: list[_File] = []
+        self._files: list[_ReportFile] = []
 
     def add(self, reading: Reading, source: Source, results: Sequence[Path]) -> None:
         """A file was read."""
-        file = _File(reading.name, [str(path) for path in results])
+        file = _ReportFile(reading.name, [str(path) for path in results])
         for page in reading.pages:
             file.pages.append(page.record)
             if not page.elements:
@@ -76,7 +76,7 @@ class Report:
         """Something went wrong with a file as a whole."""
         known = next((file for file in self._files if file.name == name), None)
         if known is None:
-            self._files.append(_File(name, error=error))
+            self._files.append(_ReportFile(name, error=error))
         else:
             known.error = error
 
@@ -112,9 +112,9 @@ class Report:
             ],
         }
 
-    def _first(self) -> list[tuple[_File, int, list[str]]]:
+    def _first(self) -> list[tuple[_ReportFile, int, list[str]]]:
         """The pages with warnings, the gravest first; a file that could not be read has page 0."""
-        found: list[tuple[float, _File, int, list[str]]] = []
+        found: list[tuple[float, _ReportFile, int, list[str]]] = []
         for file in self._files:
             if file.error:
                 found.append((100.0, file, 0, [file.error]))
@@ -151,7 +151,7 @@ class Report:
         return f"<h2>To look at first</h2>\n<table>\n{rows}\n</table>"
 
 
-def _warnings(page: PageRecord, file: _File) -> list[tuple[float, str]]:
+def _warnings(page: PageRecord, file: _ReportFile) -> list[tuple[float, str]]:
     """What may be wrong with a page, each with its weight."""
     found = []
     if page.status is not Status.OK:
@@ -169,7 +169,7 @@ def _warnings(page: PageRecord, file: _File) -> list[tuple[float, str]]:
     return found
 
 
-def _file_html(number: int, file: _File) -> str:
+def _file_html(number: int, file: _ReportFile) -> str:
     head = f'<h2 id="f{number}">{escape(file.name)} <span class="{file.status}">{file.status}</span></h2>'
     results = f"<p>{escape(', '.join(file.results))}</p>" if file.results else ""
     error = f'<p class="failed">{escape(file.error)}</p>' if file.error else ""
@@ -178,7 +178,7 @@ def _file_html(number: int, file: _File) -> str:
     return f"{head}\n{results}{error}{table}"
 
 
-def _page_html(number: int, page: PageRecord, file: _File) -> str:
+def _page_html(number: int, page: PageRecord, file: _ReportFile) -> str:
     picture = file.pictures.get(page.page, "")
     shown = f'<img loading="lazy" alt="page {page.page}" src="{picture}">' if picture else ""
     sure = "" if page.confidence is None else f"{page.confidence:.2f}"

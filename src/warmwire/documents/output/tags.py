@@ -25,7 +25,7 @@ _DEEPEST: Final = 6
 _BOXES: Final = {Kind.CHECKED: "☑", Kind.UNCHECKED: "☐"}
 
 
-class Piece(NamedTuple):
+class MarkedPiece(NamedTuple):
     """A piece of marked content: what it shows, and its element's left, bottom, right and top in user space."""
 
     share: Share
@@ -37,7 +37,7 @@ class _Named(NamedTuple):
 
     page: int
     number: int
-    piece: Piece
+    piece: MarkedPiece
 
 
 def tag_of(share: Share) -> str:
@@ -57,7 +57,7 @@ def is_tagged(pdf: Any) -> bool:
     return "/StructTreeRoot" in pdf.Root or any("/StructParents" in page.obj for page in pdf.pages)
 
 
-def add_tree(pdf: Any, reading: Reading, pieces: Mapping[int, Sequence[Piece]]) -> None:
+def add_tree(pdf: Any, reading: Reading, pieces: Mapping[int, Sequence[MarkedPiece]]) -> None:
     """Give a document of pikepdf the structure of a reading. `pieces` are those of its pages, by the pages' places in
     the file, in the order of their numbers."""
     from pikepdf import Dictionary
@@ -73,7 +73,7 @@ def add_tree(pdf: Any, reading: Reading, pieces: Mapping[int, Sequence[Piece]]) 
 class _Tree:
     """Adds block after block under one /Document."""
 
-    def __init__(self, pdf: Any, pieces: Mapping[int, Sequence[Piece]]) -> None:
+    def __init__(self, pdf: Any, pieces: Mapping[int, Sequence[MarkedPiece]]) -> None:
         from pikepdf import Array, Dictionary, Name
 
         self._pdf = pdf

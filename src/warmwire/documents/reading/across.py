@@ -15,7 +15,7 @@ from warmwire.documents.reading.levels import set_levels
 from warmwire.documents.reading.record import Reading, ReadPage
 from warmwire.documents.reading.running import mark_running
 from warmwire.layout.blocks.markers import NUMBERED
-from warmwire.layout.guard import Guard
+from warmwire.layout.guard import StageGuard
 from warmwire.layout.page import Element, Kind
 
 OUTSIDE: Final = (Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.FOOTNOTE)
@@ -35,7 +35,7 @@ def settle(reading: Reading) -> None:
 
     Never raises: a stage that fails is left out, and the first page's record names it.
     """
-    guard = Guard(reading.pages[0].record.skipped if reading.pages else [])
+    guard = StageGuard(reading.pages[0].record.skipped if reading.pages else [])
     guard.run("running lines", lambda: mark_running(reading), lambda: None)
     guard.run("levels", lambda: set_levels(reading), lambda: None)
     for page, following in pairwise(reading.pages):

@@ -79,7 +79,7 @@ class _Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ReadTask:
     """A document to read: the pages `numbers` (from 1, at least one); `on_page` hears of each, in order, when it is
     done. `name` is what a journal calls it."""
 
@@ -89,7 +89,7 @@ class Task:
     name: str = ""
 
 
-class Reader:
+class DocumentReader:
     """Reads documents with up to `jobs` engines at once, each made by `connect` when a page needs it.
 
     With a `journal`, a page that is in it is not read again, and any other is put there when it has been read.
@@ -106,7 +106,7 @@ class Reader:
         self._jobs = jobs
         self._journal = journal
         self._pool = EnginePool(connect, jobs, self._options.tries, self._options.busy_pauses)
-        self._rest: list[tuple[Task, Reading]] = []
+        self._rest: list[tuple[ReadTask, Reading]] = []
 
     def read(
         self, source: Source, numbers: Sequence[int], on_page: Callable[[PageRecord], None] | None = None
@@ -116,10 +116,10 @@ class Reader:
         Raises:
             WarmwireError: what `connect` raised. An engine that fails later costs pages, not the run.
         """
-        readings = [*self.read_all([Task(source, numbers, on_page)])]  # to its end: leaving it early closes engines
+        readings = [*self.read_all([ReadTask(source, numbers, on_page)])]  # to its end: leaving it early closes engines
         return settled(readings[0] if readings else Reading(source.name, outline=source.outline()))
 
-    def read_all(self, tasks: Iterable[Task | None]) -> Generator[Reading, None, None]:
+    def read_all(self, tasks: Iterable[ReadTask | None]) -> Generator[Reading, None, None]:
         """Read documents, in order, each given when its last page is done; `settled` makes it whole.
 
         A task is taken when there is room for its first page. None among them says that the next may keep us waiting:
@@ -128,7 +128,7 @@ class Reader:
         self._pool.begin()
         self._rest = []
         reading: Reading | None = None
-        task: Task | None = None
+        task: ReadTask | None = None
         try:
             with contextlib.closing(self._finished(tasks)) as pages:
                 for task, page in pages:
@@ -144,11 +144,11 @@ class Reader:
                 self._leave(task, reading.pages, first=True)
             raise
 
-    def rest(self) -> list[tuple[Task, Reading]]:
+    def rest(self) -> list[tuple[ReadTask, Reading]]:
         """What had been read of documents that were not given, when the last run broke off."""
         return [(task, settled(reading)) for task, reading in self._rest]
 
-    def _leave(self, task: Task, pages: Sequence[ReadPage], *, first: bool = False) -> None:
+    def _leave(self, task: ReadTask, pages: Sequence[ReadPage], *, first: bool = False) -> None:
         """Keep pages for `rest`; the `first` ones stand before those kept already."""
         for known, reading in self._rest:
             if known is task:
@@ -156,11 +156,11 @@ class Reader:
                 return
         self._rest.insert(0 if first else len(self._rest), (task, Reading(task.source.name, list(pages))))
 
-    def _finished(self, tasks: Iterable[Task | None]) -> Generator[tuple[Task, ReadPage], None, None]:
+    def _finished(self, tasks: Iterable[ReadTask | None]) -> Generator[tuple[ReadTask, ReadPage], None, None]:
         """The pages in order, as many at once as there are jobs. One that takes long holds up what is given, and not
         what is read meanwhile, up to `_AHEAD` pages."""
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="warmwire-read") as threads:
-            under_way: deque[tuple[Task, Future[ReadPage]]] = deque()
+            under_way: deque[tuple[ReadTask, Future[ReadPage]]] = deque()
             try:
                 for coming in self._prepared(tasks):
                     while under_way and coming is None:
@@ -182,10 +182,10 @@ class Reader:
                 self.close()
                 raise
 
-    def _prepared(self, tasks: Iterable[Task | None]) -> Iterator[tuple[Task, _Prepared] | None]:
+    def _prepared(self, tasks: Iterable[ReadTask | None]) -> Iterator[tuple[ReadTask, _Prepared] | None]:
         """The pages in order; while the caller is busy with one, the next is prepared. None is passed on."""
         with ThreadPoolExecutor(1, thread_name_prefix="warmwire-prepare") as thread:
-            coming: deque[tuple[Task, Future[_Prepared]]] = deque()
+            coming: deque[tuple[ReadTask, Future[_Prepared]]] = deque()
             for task in tasks:
                 if task is None:
                     while coming:
@@ -250,7 +250,7 @@ class Reader:
             read.headings = prepared.text.headings
             read.elements = structure_text(claim.lines if claim else prepared.text.lines, prepared.text, read)
 
-    def _finish(self, task: Task, prepared: _Prepared, engine: Engine | None) -> ReadPage:
+    def _finish(self, task: ReadTask, prepared: _Prepared, engine: Engine | None) -> ReadPage:
         """Let the engine read a page that needs it, and keep what there is where it fails."""
         page, record = prepared.page, prepared.page.record
         started = time.monotonic()

@@ -40,7 +40,7 @@ class GenerationSession(Connection[Request]):
         return ResponseWriter(request_id).error(code, message)
 
 
-class _Line:
+class _LineAnswer:
     """Takes the one line of an answer in, to be sent when the model has ended: a client that has its answer and leaves
     must not look like one that gave up."""
 
@@ -66,7 +66,7 @@ class TaskSession(Connection[TaskRequest]):
     async def answer(self, request: TaskRequest) -> Finish:
         request.validate()
         with self._host.admit():
-            line = _Line()
+            line = _LineAnswer()
             finish = await self._host.runner.run(request, ResponseWriter(request.id), line, self._host.request_timeout)
             self.end(line.data)
             await self.flushed()

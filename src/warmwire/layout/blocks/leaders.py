@@ -47,7 +47,7 @@ _SECTION = re.compile(r"[A-Z]?\d{0,2}(?:\.\d{1,3}){0,5}[.)]?|[ivxlcIVXLC]{1,6}[.
 
 
 @dataclass(slots=True)
-class _Entry:
+class _LeaderEntry:
     """A row that may be an entry: its runs, the line it would be, and whether dots were seen in it."""
 
     runs: list[Line]
@@ -80,7 +80,7 @@ def _is_within(dot: Line, entry: Line) -> bool:
     return entry.box.left < x < entry.box.right and entry.box.top < y < entry.box.bottom
 
 
-def _is_contents(group: Sequence[_Entry]) -> bool:
+def _is_contents(group: Sequence[_LeaderEntry]) -> bool:
     led, valued = sum(entry.led for entry in group), sum(entry.valued for entry in group)
     twice = sum(_is_numbered_twice(entry.line.text.split()) for entry in group)
     return led >= LED * len(group) and valued <= VALUED * len(group) and 2 * twice < len(group)
@@ -91,9 +91,11 @@ def _is_numbered_twice(words: Sequence[str]) -> bool:
     return words[0].rstrip(".").removesuffix("a") == words[-1].removesuffix("a")
 
 
-def _parted(entries: Sequence[_Entry], apart: Callable[[_Entry, _Entry], bool]) -> Iterator[list[_Entry]]:
+def _parted(
+    entries: Sequence[_LeaderEntry], apart: Callable[[_LeaderEntry, _LeaderEntry], bool]
+) -> Iterator[list[_LeaderEntry]]:
     """Entries in their order, parted between neighbours that are `apart`."""
-    group: list[_Entry] = []
+    group: list[_LeaderEntry] = []
     for entry in entries:
         if group and apart(group[-1], entry):
             yield group
@@ -103,7 +105,7 @@ def _parted(entries: Sequence[_Entry], apart: Callable[[_Entry, _Entry], bool]) 
         yield group
 
 
-def _candidates(lines: Sequence[Line], size: float) -> Iterator[_Entry]:
+def _candidates(lines: Sequence[Line], size: float) -> Iterator[_LeaderEntry]:
     """Every run that ends in what may be a page number, with the title that the number belongs to."""
     for row in rows_of(lines):
         for at, run in enumerate(row):
@@ -118,7 +120,9 @@ def _candidates(lines: Sequence[Line], size: float) -> Iterator[_Entry]:
                     yield entry
 
 
-def _led_over(before: Sequence[Line], run: Line, match: re.Match[str], valued: bool, size: float) -> _Entry | None:
+def _led_over(
+    before: Sequence[Line], run: Line, match: re.Match[str], valued: bool, size: float
+) -> _LeaderEntry | None:
     """The entry whose number is `run`, where a title stands before it, apart or with dots between; `before` are the
     runs to its left."""
     runs, led, rest = [run], bool(match["dots"].strip(" –—-")), list(before)
@@ -137,7 +141,7 @@ def _led_over(before: Sequence[Line], run: Line, match: re.Match[str], valued: b
 
 def _entry(
     before: Sequence[Line], title: Line, runs: list[Line], page: str, signs: tuple[bool, bool], size: float
-) -> _Entry:
+) -> _LeaderEntry:
     """The entry of a title and a page. Runs that stand near before the title are of it, as a section's number is."""
     titles = [title]
     for run in reversed(before):
@@ -150,4 +154,4 @@ def _entry(
     taken = [*runs, *titles[:-1]]
     box = bounds(run.box for run in taken)
     line = join_runs(titles)
-    return _Entry(taken, replace(line, text=f"{line.text}{LEADER}{page}", box=box, run=None), *signs)
+    return _LeaderEntry(taken, replace(line, text=f"{line.text}{LEADER}{page}", box=box, run=None), *signs)

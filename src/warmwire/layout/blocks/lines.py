@@ -33,7 +33,7 @@ ALIKE = 1.1
 
 
 @dataclass(slots=True)
-class Row:
+class FullLine:
     """A whole line. It is `alone` where it reaches over white, as a label and its value do, and an `entry` where what
     stands beyond the white may be a page number."""
 
@@ -43,15 +43,15 @@ class Row:
     led: bool = False
 
 
-def rows_in(lines: Sequence[Line], size: float) -> list[Row]:
+def rows_in(lines: Sequence[Line], size: float) -> list[FullLine]:
     """The whole lines of one column, from top to bottom; `size` is the page's body size."""
-    rows: list[Row] = []
+    rows: list[FullLine] = []
     for across in rows_of(_with_initials(lines, size)):
         rows += [_row(runs, size) for runs in join_row(across, size)]
     return _with_asides(_with_accents(rows))
 
 
-def _with_asides(rows: list[Row]) -> list[Row]:
+def _with_asides(rows: list[FullLine]) -> list[FullLine]:
     """Rows with each that stands beside two lines of one text moved behind the second."""
     rows = list(rows)
     for i in range(1, len(rows) - 1):
@@ -72,13 +72,13 @@ def _shared(one: Box, other: Box) -> float:
     return min(one.right, other.right) - max(one.left, other.left)
 
 
-def _row(runs: Sequence[Line], size: float) -> Row:
+def _row(runs: Sequence[Line], size: float) -> FullLine:
     line = join_runs(runs)
     wide = any(right.box.left - left.box.right > 1.5 * size and not _is_marker(left) for left, right in pairwise(runs))
     led = _led(line.text)
     if led is not None or (wide and _PAGE.fullmatch(runs[-1].text.strip())):
-        return Row(line if led is None else replace(line, text=led), entry=True, led=led is not None)
-    return Row(line, alone=wide)
+        return FullLine(line if led is None else replace(line, text=led), entry=True, led=led is not None)
+    return FullLine(line, alone=wide)
 
 
 def _led(text: str) -> str | None:
@@ -91,15 +91,15 @@ def _led(text: str) -> str | None:
     return f"{bare} {number[0]}" if bare and dots >= _FEWEST_DOTS else None
 
 
-def _with_accents(rows: Sequence[Row]) -> list[Row]:
+def _with_accents(rows: Sequence[FullLine]) -> list[FullLine]:
     """Rows with each accent or sign that stands alone over or in a line put behind that line."""
-    kept: list[Row] = []
+    kept: list[FullLine] = []
     for row in rows:
         above = kept[-1].line if kept else None
         if above is not None and (_is_accent(row.line) or _is_accent(above)) and _holds(above.box, row.line.box):
             line, sign = (above, row.line) if _is_accent(row.line) else (row.line, above)
             whole = kept[-1] if line is above else row
-            kept[-1] = Row(replace(line, text=f"{line.text} {sign.text}"), whole.alone, whole.entry, whole.led)
+            kept[-1] = FullLine(replace(line, text=f"{line.text} {sign.text}"), whole.alone, whole.entry, whole.led)
         else:
             kept.append(row)
     return kept

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from warmwire.layout.doctags.tokens import Cell as Token
+from warmwire.layout.doctags.tokens import CellToken
 from warmwire.layout.page import Cell, Table
 
 MAX_PLACES: Final = 200_000
 """Largest grid taken for a table: rows times columns, which a ragged answer can make far larger than its tokens."""
 
-_OPENERS: Final = (Token.FULL, Token.EMPTY, Token.COLUMN_HEADER, Token.ROW_HEADER, Token.SECTION)
+_OPENERS: Final = (CellToken.FULL, CellToken.EMPTY, CellToken.COLUMN_HEADER, CellToken.ROW_HEADER, CellToken.SECTION)
 
 Place = tuple[str, str]
-"""A token of `doctags_tokens.Cell` and the text after it."""
+"""A `CellToken` and the text after it."""
 
 
 def write_table(table: Table, clean: Callable[[str], str]) -> str:
@@ -27,13 +27,13 @@ def write_table(table: Table, clean: Callable[[str], str]) -> str:
     places: dict[tuple[int, int], str] = {}
     for cell in table.cells:
         content = clean(" ".join(cell.text.split()))
-        head = Token.COLUMN_HEADER if cell.header else Token.FULL
+        head = CellToken.COLUMN_HEADER if cell.header else CellToken.FULL
         for row in range(cell.row, cell.row + cell.rowspan):
             for column in range(cell.column, cell.column + cell.colspan):
-                below = Token.CROSS if column > cell.column else Token.UP
-                places[row, column] = f"<{below if row > cell.row else Token.LEFT}>"
-        places[cell.row, cell.column] = f"<{head}>{content}" if content else f"<{Token.EMPTY}>"
-    empty, end = f"<{Token.EMPTY}>", f"<{Token.ROW_END}>\n"
+                below = CellToken.CROSS if column > cell.column else CellToken.UP
+                places[row, column] = f"<{below if row > cell.row else CellToken.LEFT}>"
+        places[cell.row, cell.column] = f"<{head}>{content}" if content else f"<{CellToken.EMPTY}>"
+    empty, end = f"<{CellToken.EMPTY}>", f"<{CellToken.ROW_END}>\n"
     return "".join(
         "".join(places.get((row, column), empty) for column in range(table.columns)) + end for row in range(table.rows)
     )
@@ -57,21 +57,21 @@ def read_table(rows: list[list[Place]]) -> Table | None:
             rowspan = _reach_down(rows, r, c, colspan) if token in _OPENERS else 1
             if colspan * rowspan > 1:
                 covered.update((y, x) for y in range(r, r + rowspan) for x in range(c, c + colspan))
-            table.cells.append(Cell(text, r, c, rowspan, colspan, token == Token.COLUMN_HEADER))
+            table.cells.append(Cell(text, r, c, rowspan, colspan, token == CellToken.COLUMN_HEADER))
     return table
 
 
 def _reach_right(row: list[Place], start: int) -> int:
     """How many columns the cell at `start` covers in its own row."""
     end = start + 1
-    while end < len(row) and row[end] == (Token.LEFT, ""):
+    while end < len(row) and row[end] == (CellToken.LEFT, ""):
         end += 1
     return end - start
 
 
 def _reach_down(rows: list[list[Place]], top: int, left: int, colspan: int) -> int:
     """How many rows the cell covers: those whose places under it all point to it."""
-    down = [(Token.UP, "")] + [(Token.CROSS, "")] * (colspan - 1)
+    down = [(CellToken.UP, "")] + [(CellToken.CROSS, "")] * (colspan - 1)
     end = top + 1
     while end < len(rows) and rows[end][left : left + colspan] == down:
         end += 1

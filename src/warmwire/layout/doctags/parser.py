@@ -179,7 +179,7 @@ class _Parser:
             self._emit_text_before_table(table)
         else:
             self._fill_place(table)
-        if name == tokens.Cell.ROW_END:
+        if name == tokens.CellToken.ROW_END:
             table.rows.append([])
         else:
             table.rows[-1].append((name, ""))
@@ -259,7 +259,7 @@ class _Parser:
         if text and table.rows[-1]:
             table.rows[-1][-1] = (table.rows[-1][-1][0], text)
         elif text:
-            table.rows[-1].append((tokens.Cell.FULL, text))
+            table.rows[-1].append((tokens.CellToken.FULL, text))
 
     def _box(self, places: list[int]) -> Box | None:
         if len(places) < 4:

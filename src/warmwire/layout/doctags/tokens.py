@@ -19,7 +19,7 @@ MAX_LEVEL: Final = 6
 """Deepest heading and deepest list that is told apart; deeper ones count as this."""
 
 
-class Cell(StrEnum):
+class CellToken(StrEnum):
     """OTSL: what stands at one place of a table's grid, and the end of a row."""
 
     FULL = "fcel"
@@ -56,7 +56,7 @@ GROUPS: Final = frozenset({"doctag", "form", "key_value_region", "page_break"})
 RUNS: Final = frozenset({"text", "code", "formula"})
 """Tags that inside `inline` mark runs of one paragraph."""
 
-CELLS: Final = frozenset(cell.value for cell in Cell)
+CELLS: Final = frozenset(cell.value for cell in CellToken)
 
 NOISE: Final = frozenset({"end_of_utterance", "|end_of_text|", "|im_end|", "|endoftext|"})
 """What a model says at the end of its answer when its server shows special tokens."""

@@ -13,9 +13,9 @@ from statistics import median
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_period, is_value, join_runs, rows_of, size_of
 from warmwire.layout.tables.evidence import is_table
-from warmwire.layout.tables.found import Found, build, row_slots
+from warmwire.layout.tables.found import FoundTable, build, row_slots
 from warmwire.layout.tables.heads import MOST, head_slots, pitch_of, stands_over
-from warmwire.layout.tables.laid import Laid, Row
+from warmwire.layout.tables.laid import CellRow, Laid
 from warmwire.layout.tables.seams import seam_of
 from warmwire.layout.tables.strips import clear_strips, columns_of
 from warmwire.layout.tables.worded import FEWEST as FEWEST_WORDED
@@ -40,14 +40,14 @@ MAX_ENDS = 5
 """Most beginnings, and most ends, of a table within others that are tried."""
 
 
-def aligned_table(lines: Sequence[Line], size: float, obstacles: Sequence[Box] = ()) -> Found | None:
+def aligned_table(lines: Sequence[Line], size: float, obstacles: Sequence[Box] = ()) -> FoundTable | None:
     """The first table among `lines`, or None; see `aligned_tables`."""
     return next(_tables(lines, size, obstacles), None)
 
 
 def aligned_tables(
     lines: Sequence[Line], size: float, obstacles: Sequence[Box] = (), worded: bool = False
-) -> list[Found]:
+) -> list[FoundTable]:
     """The tables among `lines`, from top to bottom.
 
     `size` is the body size, `obstacles` are boxes a table cannot go over.
@@ -56,7 +56,7 @@ def aligned_tables(
     return list(_tables(lines, size, obstacles, worded))
 
 
-def _tables(lines: Sequence[Line], body: float, obstacles: Sequence[Box], worded: bool = False) -> Iterator[Found]:
+def _tables(lines: Sequence[Line], body: float, obstacles: Sequence[Box], worded: bool = False) -> Iterator[FoundTable]:
     rows = [_row(row, body) for row in rows_of(lines)]
     for group in _groups(rows, body, obstacles):
         if worded and sum(len(row.cells) >= FEWEST_WORDED for row in group) < FEWEST_WORDED:
@@ -85,11 +85,11 @@ def _tables(lines: Sequence[Line], body: float, obstacles: Sequence[Box], worded
                 yield _build(table, size)
 
 
-def _lines(rows: Sequence[Row]) -> list[Line]:
+def _lines(rows: Sequence[CellRow]) -> list[Line]:
     return [line for row in rows for cell in row.cells for line in cell]
 
 
-def _row(runs: Sequence[Line], body: float) -> Row:
+def _row(runs: Sequence[Line], body: float) -> CellRow:
     """Runs of one row as cells: what stands close is one, figures closer than words where they are set small."""
     cells: list[list[Line]] = []
     for run in runs:
@@ -100,10 +100,10 @@ def _row(runs: Sequence[Line], body: float) -> Row:
             cells[-1].append(run)
         else:
             cells.append([run])
-    return Row(cells)
+    return CellRow(cells)
 
 
-def _over(group: Sequence[Row], size: float) -> list[Row]:
+def _over(group: Sequence[CellRow], size: float) -> list[CellRow]:
     """The first rows down to the last whose heads stand over several columns of the rows below: they say nothing of
     these."""
     count = next((i for i, row in enumerate(group) if 2 * _amounts(row) >= len(row.cells) - 1 > 0), 0)
@@ -118,7 +118,7 @@ def _over(group: Sequence[Row], size: float) -> list[Row]:
     return []
 
 
-def _is_head(head: Sequence[Row], edges: Sequence[tuple[float, float]], size: float) -> bool:
+def _is_head(head: Sequence[CellRow], edges: Sequence[tuple[float, float]], size: float) -> bool:
     """Whether rows above others, with these columns, can be of their head: each stands over several, or in columns."""
     return all(
         not any(_crosses(box, edges) for box in row.boxes)
@@ -127,9 +127,9 @@ def _is_head(head: Sequence[Row], edges: Sequence[tuple[float, float]], size: fl
     )
 
 
-def _groups(rows: Sequence[Row], size: float, obstacles: Sequence[Box]) -> list[list[Row]]:
+def _groups(rows: Sequence[CellRow], size: float, obstacles: Sequence[Box]) -> list[list[CellRow]]:
     """Rows that follow each other closely, single cells among them where they fit under the row of several above."""
-    groups: list[list[Row]] = [[]]
+    groups: list[list[CellRow]] = [[]]
     for i, row in enumerate(rows):
         last = groups[-1][-1] if groups[-1] else None
         near = last is not None and row.box.centre[1] - last.box.centre[1] < NEAR * size
@@ -145,7 +145,7 @@ def _groups(rows: Sequence[Row], size: float, obstacles: Sequence[Box]) -> list[
     return [part for group in groups for part in _even(group) if sum(len(row.cells) > 1 for row in part) >= 2]
 
 
-def _is_inner(rows: Sequence[Row], place: int, group: Sequence[Row], size: float) -> bool:
+def _is_inner(rows: Sequence[CellRow], place: int, group: Sequence[CellRow], size: float) -> bool:
     """Whether a single cell names the rows that follow: they go on in the columns of those above, at their step."""
     above = next((row for row in reversed(group[-3:]) if len(row.cells) > 1), None)
     below = next((row for row in rows[place + 1 : place + 3] if len(row.cells) > 1), None)
@@ -163,16 +163,16 @@ def _is_inner(rows: Sequence[Row], place: int, group: Sequence[Row], size: float
     return alike >= ALIKE * max(len(above.boxes), len(below.boxes)) and rows[place].box.right < above.box.right
 
 
-def _figures(row: Row) -> int:
+def _figures(row: CellRow) -> int:
     return sum(is_value(join_runs(cell).text) for cell in row.cells)
 
 
-def _amounts(row: Row) -> int:
+def _amounts(row: CellRow) -> int:
     """Figures of a row; years may be heads."""
     return sum(is_value(text) and not is_period(text) for text in (join_runs(cell).text for cell in row.cells))
 
 
-def _fits(row: Row, group: Sequence[Row], size: float) -> bool:
+def _fits(row: CellRow, group: Sequence[CellRow], size: float) -> bool:
     """Whether a single cell goes on with a cell above: within its column, and not the second alone in the first."""
     box = row.box
     reaching = (other for other in reversed(group) if len(other.cells) > 1 and other.box.left <= box.left + 0.5 * size)
@@ -186,7 +186,7 @@ def _fits(row: Row, group: Sequence[Row], size: float) -> bool:
     return place > 0 or len(group[-1].cells) > 1
 
 
-def _even(group: list[Row]) -> list[list[Row]]:
+def _even(group: list[CellRow]) -> list[list[CellRow]]:
     """Cut a group where the step to the next row is twice the usual one, and trim single cells at its ends."""
     steps = [below.box.centre[1] - above.box.centre[1] for above, below in pairwise(group)]
     usual = median([step for step, row in zip(steps, group[1:], strict=True) if len(row.cells) > 1] or [0.0])
@@ -199,7 +199,7 @@ def _even(group: list[Row]) -> list[list[Row]]:
     return [_trimmed(part) for part in (*parts, part)]
 
 
-def _trimmed(part: list[Row]) -> list[Row]:
+def _trimmed(part: list[CellRow]) -> list[CellRow]:
     """A group without the single cells it begins or ends with; those that go on with a cell above stay."""
     while part and len(part[0].cells) == 1:
         part = part[1:]
@@ -208,7 +208,7 @@ def _trimmed(part: list[Row]) -> list[Row]:
     return part
 
 
-def _alike(group: list[Row], size: float) -> list[list[Row]]:
+def _alike(group: list[CellRow], size: float) -> list[list[CellRow]]:
     """Cut a group between rows of different columns: below opening rows with far fewer cells than the rest, and where
     its rest alone, its head, or what lies between two others has more columns than all."""
     usual = median(len(row.cells) for row in group)
@@ -241,7 +241,7 @@ def _alike(group: list[Row], size: float) -> list[list[Row]]:
     return [part for half in (_trimmed(group[:cut]), _trimmed(group[cut:])) if half for part in _alike(half, size)]
 
 
-def _changes(group: Sequence[Row]) -> list[int]:
+def _changes(group: Sequence[CellRow]) -> list[int]:
     """Where a group may be cut: in short ones anywhere, in long ones where the number of cells changes most."""
     places = range(2, len(group) - 1)
     if len(places) <= MAX_CUTS:
@@ -250,7 +250,7 @@ def _changes(group: Sequence[Row]) -> list[int]:
     return sorted(sorted(places, key=lambda i: -abs(counts[i] - counts[i - 1]))[:MAX_CUTS])
 
 
-def _inner(group: list[Row], size: float, count: int) -> tuple[int, int] | None:
+def _inner(group: list[CellRow], size: float, count: int) -> tuple[int, int] | None:
     """The rows, as start and end, of a table with more than `count` gaps that stands between two others of fewer."""
     steps = [len(below.cells) - len(above.cells) for above, below in pairwise(group)]
     starts = sorted((i + 1 for i, step in enumerate(steps) if step > 1), key=lambda i: -steps[i - 1])[:MAX_ENDS]
@@ -265,12 +265,12 @@ def _inner(group: list[Row], size: float, count: int) -> tuple[int, int] | None:
     return (start, start + length) if gaps > count and 0 < length < len(group) else None
 
 
-def _collisions(group: Sequence[Row], edges: Sequence[tuple[float, float]]) -> int:
+def _collisions(group: Sequence[CellRow], edges: Sequence[tuple[float, float]]) -> int:
     """In how many rows two cells stand in one column."""
     return sum(len({columns_of(box, edges)[0] for box in row.boxes}) < len(row.cells) for row in group)
 
 
-def _wide(group: Sequence[Row]) -> int:
+def _wide(group: Sequence[CellRow]) -> int:
     return sum(len(row.cells) > 1 for row in group)
 
 
@@ -278,7 +278,7 @@ def _crosses(box: Box, edges: Sequence[tuple[float, float]]) -> bool:
     return len(set(columns_of(box, edges))) > 1
 
 
-def _column_edges(group: Sequence[Row], size: float) -> list[tuple[float, float]]:
+def _column_edges(group: Sequence[CellRow], size: float) -> list[tuple[float, float]]:
     """The strips of white between columns, from left to right: (start, end) of each."""
     rows = [row for row in group if len(row.cells) > 1]
     if not rows:
@@ -288,9 +288,9 @@ def _column_edges(group: Sequence[Row], size: float) -> list[tuple[float, float]
     return [strip for strip in clear_strips(events, len(rows), MIN_GAP * size) if strip[0] > margin]
 
 
-def _without_crossings(group: list[Row], edges: Sequence[tuple[float, float]]) -> list[Row]:
+def _without_crossings(group: list[CellRow], edges: Sequence[tuple[float, float]]) -> list[CellRow]:
     """The longest part of a group whose single cells stay within one column, or stand between rows of several."""
-    parts: list[list[Row]] = [[]]
+    parts: list[list[CellRow]] = [[]]
     for i, row in enumerate(group):
         around = group[max(0, i - 1) : i], group[i + 1 : i + 2]
         inner = all(rows and len(rows[0].cells) > 1 for rows in around)
@@ -301,11 +301,11 @@ def _without_crossings(group: list[Row], edges: Sequence[tuple[float, float]]) -
     return _trimmed(max(parts, key=len))
 
 
-def _build(table: Laid, size: float) -> Found:
+def _build(table: Laid, size: float) -> FoundTable:
     lines = table.body
     slots, first = head_slots(table.head, table.edges, size, pitch_of(lines)) if table.head else ([], 0)
     box = bounds(row.box for row in table.rows)
     for r, row in enumerate(lines, first):
         slots += row_slots(row, r, table.edges, box, size)
     found = build(slots, first + len(lines), len(table.edges) + 1, box, first or None)
-    return Found(found.element, _lines(table.rows))
+    return FoundTable(found.element, _lines(table.rows))

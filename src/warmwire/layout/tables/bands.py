@@ -27,8 +27,8 @@ from warmwire.layout.rows import (
     size_of,
 )
 from warmwire.layout.splits import split_at
-from warmwire.layout.tables.chains import MAX_EMPTY, MIN_WHITE, MIN_WIDTH, Chain, chains_of, is_wide, joined_rules
-from warmwire.layout.tables.found import Found, build, row_slots
+from warmwire.layout.tables.chains import MAX_EMPTY, MIN_WHITE, MIN_WIDTH, RuleChain, chains_of, is_wide, joined_rules
+from warmwire.layout.tables.found import FoundTable, build, row_slots
 from warmwire.layout.tables.heads import head_slots, pitch_of
 from warmwire.layout.tables.strips import Strip, columns_of, white_strips
 from warmwire.layout.tables.wraps import table_rows
@@ -47,14 +47,14 @@ MAX_RULES = 300
 """More long level rules than that are a ruled sheet or a drawing."""
 
 
-def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[Found]:
+def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[FoundTable]:
     """Tables between level `rules`; `size` is the page's body size."""
     levels = [rule for rule in rules if rule.width > rule.height]
     joined = joined_rules(levels, size)
     long = [rule for rule in joined if rule.width > MIN_WIDTH * size]
     if len(long) < 2 or len(long) > MAX_RULES:
         return []
-    found: list[Found] = []
+    found: list[FoundTable] = []
     free = list(lines)
     chains = chains_of(long, free, size)
     for chain in chains:
@@ -70,7 +70,7 @@ def banded_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> l
     return found
 
 
-def _reaches_out(chain: Chain, chains: Sequence[Chain], lines: Sequence[Line], size: float) -> bool:
+def _reaches_out(chain: RuleChain, chains: Sequence[RuleChain], lines: Sequence[Line], size: float) -> bool:
     """Whether rows begin left of their rules, as where a sum is drawn under figures only: the table is a wider one.
 
     What is within rules of its own is another table, beside this one, if this one has labels.
@@ -86,7 +86,7 @@ def _reaches_out(chain: Chain, chains: Sequence[Chain], lines: Sequence[Line], s
     return beside > 0.4 * len(rows)
 
 
-def _below(chain: Chain, lines: Sequence[Line], size: float) -> list[list[list[Line]]]:
+def _below(chain: RuleChain, lines: Sequence[Line], size: float) -> list[list[list[Line]]]:
     """What follows the last rule, where the rules bound a head only and its figures stand below: one band, or none."""
     if any(sum(is_value(line.text) for line in row) > 1 for row in chain.rows):
         return []
@@ -112,12 +112,12 @@ def _below(chain: Chain, lines: Sequence[Line], size: float) -> list[list[list[L
     return [rows[:wide]]
 
 
-def _is_within(line: Line, chain: Chain, size: float) -> bool:
+def _is_within(line: Line, chain: RuleChain, size: float) -> bool:
     first, last = chain.rules[0], chain.rules[-1]
     return first.left - size < line.box.centre[0] < first.right and first.top < line.box.centre[1] < last.bottom
 
 
-def _table(chain: Chain, rules: Sequence[Box], lines: Sequence[Line], size: float) -> Found | None:
+def _table(chain: RuleChain, rules: Sequence[Box], lines: Sequence[Line], size: float) -> FoundTable | None:
     top = _head_above(chain, lines, size)
     if top:
         chain.bands.insert(0, top)
@@ -136,7 +136,7 @@ def _table(chain: Chain, rules: Sequence[Box], lines: Sequence[Line], size: floa
     for r, group in enumerate(groups, depth):
         slots += row_slots([line for row in group for line in row], r, strips, box, size)
     found = build(slots, depth + len(groups), len(strips) + 1, box, headers=depth or None)
-    return Found(found.element, chain.lines)
+    return FoundTable(found.element, chain.lines)
 
 
 def _with_signs(rows: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -166,7 +166,7 @@ def _has_figures(row: Sequence[Line]) -> bool:
     return any(is_value(line.text) and not is_period(line.text) for line in row[1:])
 
 
-def _head_above(chain: Chain, lines: Sequence[Line], size: float) -> list[list[Line]]:
+def _head_above(chain: RuleChain, lines: Sequence[Line], size: float) -> list[list[Line]]:
     """The row of several cells right above the first rule, and bold lines over it: a head that no rule stands over."""
     rule = chain.rules[0]
     near = [
@@ -215,7 +215,7 @@ def _strips(rows: Sequence[Sequence[Line]], head: Sequence[Sequence[Line]], size
 
 
 def _says_so(
-    chain: Chain,
+    chain: RuleChain,
     head: Sequence[Sequence[Line]],
     wide: Sequence[Sequence[Line]],
     body: Sequence[Sequence[Line]],

@@ -26,7 +26,7 @@ MAX_ALONE = 2.5
 
 
 @dataclass(slots=True)
-class Chain:
+class RuleChain:
     """Rules of one extent from top to bottom, and the rows of lines between each and the next."""
 
     rules: list[Box]
@@ -74,7 +74,7 @@ def joined_rules(levels: Sequence[Box], size: float) -> list[Box]:
     return joined
 
 
-def chains_of(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[Chain]:
+def chains_of(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[RuleChain]:
     """Rules of one extent with rows of cells between them."""
     extents: list[list[Box]] = []
     for rule in sorted(rules, key=lambda rule: (rule.left, rule.top)):
@@ -86,7 +86,7 @@ def chains_of(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[
     chains = []
     for extent in (extent for extent in extents if len(extent) > 1):
         extent.sort(key=lambda rule: rule.centre[1])
-        chain = Chain(extent[:1], [])
+        chain = RuleChain(extent[:1], [])
         left, right = extent[0].left - size, extent[0].right + size
         inside = sorted(
             (line for line in lines if left < line.box.centre[0] < right), key=lambda line: line.box.centre[1]
@@ -96,7 +96,7 @@ def chains_of(rules: Sequence[Box], lines: Sequence[Line], size: float) -> list[
             empty = below.centre[1] - above.centre[1] > MAX_EMPTY * size
             if not _is_tabular(band, below.centre[1] - above.centre[1], size) if band else empty:
                 chains.append(chain)
-                chain = Chain([below], [])
+                chain = RuleChain([below], [])
             else:
                 chain.rules.append(below)
                 chain.bands.append(band)

@@ -18,7 +18,7 @@ from warmwire.layout.blocks.indexes import is_indexed
 from warmwire.layout.blocks.markers import markers_of, opens_item
 from warmwire.layout.page import Line
 from warmwire.layout.rows import are_details, is_label, is_prose, is_value, join_runs, reads_on
-from warmwire.layout.tables.laid import Laid, Row
+from warmwire.layout.tables.laid import CellRow, Laid
 from warmwire.layout.tables.strips import columns_of
 
 _FIGURE = re.compile(r"[^\d.]")
@@ -38,7 +38,7 @@ BASELINE = 0.15
 four: in 40 tables, scanned ones too, by 0.11 at most, and by 0.18 or more where two texts stand side by side."""
 
 
-def is_table(group: Sequence[Row], table: Laid) -> bool:
+def is_table(group: Sequence[CellRow], table: Laid) -> bool:
     """Whether rows laid out as a table are one."""
     edges, count = table.edges, len(table.edges) + 1
     cells = table.columns()
@@ -91,7 +91,7 @@ def _is_filled(table: Laid, cells: Sequence[Sequence[Line]]) -> bool:
     return share >= (FULL if not worded else FILLED if labelled else HALF)
 
 
-def _on_baselines(group: Sequence[Row]) -> bool:
+def _on_baselines(group: Sequence[CellRow]) -> bool:
     """Whether cells stand on the baselines of their rows; texts side by side, each for itself, only do by chance."""
     wide = [row for row in group if len(row.cells) > 1]
     if len(wide) < 5:

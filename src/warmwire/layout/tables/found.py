@@ -20,7 +20,7 @@ OVER = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTable:
     """A table as an element of the page, and the lines that are in its cells; `boxes` are a form's, read instead."""
 
     element: Element
@@ -72,7 +72,7 @@ def _centred(box: Box, strips: Sequence[Strip], table: Box, size: float) -> tupl
     return None
 
 
-def build(slots: Iterable[Slot], rows: int, columns: int, box: Box, headers: int | None = None) -> Found:
+def build(slots: Iterable[Slot], rows: int, columns: int, box: Box, headers: int | None = None) -> FoundTable:
     """A table of slots that cover its grid; rows and columns without any text are left out of it.
 
     `headers` is how many rows head it; None where its cells have to tell.
@@ -91,7 +91,7 @@ def build(slots: Iterable[Slot], rows: int, columns: int, box: Box, headers: int
             text = cell_text(slot.lines)
             cells.append(Cell(text, row, column, rowspan, colspan, header=row < headers))
     table = Table(len(kept_rows), len(kept_columns), cells)
-    return Found(Element(Kind.TABLE, box=box, table=table), [line for slot in slots for line in slot.lines])
+    return FoundTable(Element(Kind.TABLE, box=box, table=table), [line for slot in slots for line in slot.lines])
 
 
 def _kept(count: int, filled: Sequence[tuple[int, int]]) -> list[int]:

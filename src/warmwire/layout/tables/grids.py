@@ -19,7 +19,7 @@ from warmwire.layout.blocks.markers import CAPTION, NOTE
 from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
 from warmwire.layout.tables.forms import form_boxes
-from warmwire.layout.tables.found import Found, Slot, build, cell_text
+from warmwire.layout.tables.found import FoundTable, Slot, build, cell_text
 from warmwire.layout.tables.wraps import table_rows
 
 ON_EDGE = 0.4
@@ -63,9 +63,9 @@ class _Lattice:
         return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
 
 
-def grid_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[Found]:
+def grid_tables(lines: Sequence[Line], rules: Sequence[Box], size: float) -> list[FoundTable]:
     """Tables drawn by `rules` (thin boxes) around `lines`; `size` is the page's body size."""
-    found: list[Found] = []
+    found: list[FoundTable] = []
     free = list(lines)
     for strokes in _touching(rules, ON_EDGE * size):
         lattice = _lattice(strokes, size)
@@ -169,7 +169,7 @@ def _inside(box: Box, outer: Box) -> bool:
     return box.area > 0 and box.intersection(outer) >= INSIDE * box.area
 
 
-def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None:
+def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> FoundTable | None:
     rows, columns = len(lattice.ys) - 1, len(lattice.xs) - 1
     slots = _slots(lattice)
     owner = {
@@ -202,7 +202,7 @@ def _fill(lattice: _Lattice, lines: Sequence[Line], size: float) -> Found | None
     boxes = form_boxes(slots)
     if boxes:
         found = build(slots, rows, columns, box)
-        return Found(found.element, found.used, boxes)
+        return FoundTable(found.element, found.used, boxes)
     slots, rows = _split_rows(slots, rows)
     if len({slot.row for slot in slots if slot.lines}) < 2:
         return None

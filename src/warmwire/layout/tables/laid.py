@@ -15,7 +15,7 @@ from warmwire.layout.tables.wraps import table_rows
 
 
 @dataclass(frozen=True)
-class Row:
+class CellRow:
     """Cells from left to right; each is one line made of runs that stand close."""
 
     cells: list[list[Line]]
@@ -38,13 +38,13 @@ class Row:
 class Laid:
     """Rows of text laid out as a table: the lines of its head, if it has several, and the cells of each row below."""
 
-    rows: list[Row]
+    rows: list[CellRow]
     edges: Sequence[Strip]
     head: list[list[Line]]
     body: list[list[Line]]
 
     @classmethod
-    def of(cls, over: Sequence[Row], part: Sequence[Row], edges: Sequence[Strip]) -> Laid:
+    def of(cls, over: Sequence[CellRow], part: Sequence[CellRow], edges: Sequence[Strip]) -> Laid:
         """`over` stands over several columns of `part`."""
         rows = [*over, *part]
         lines = [[join_runs(cell) for cell in row.cells] for row in rows]

@@ -22,7 +22,7 @@ from typing import Any, Final
 import msgspec
 
 from warmwire.errors import InputError, InvalidRequestError
-from warmwire.models.llama.options import Settings
+from warmwire.models.llama.options import LlamaSettings
 from warmwire.models.openai.errors import upstream_error
 from warmwire.system.private import private_directory
 
@@ -36,7 +36,7 @@ _LOG_PREFIX: Final = re.compile(r"^[\d.]+ [EW] ")
 class LlamaEngine:
     """A loaded model. Implements `Upstream`. Raises InputError with llama.cpp's own reason if it cannot be loaded."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: LlamaSettings) -> None:
         import xllamacpp
 
         self.device = _device(xllamacpp)
@@ -112,7 +112,7 @@ def _device(xllamacpp: Any) -> dict[str, Any]:
     return {}
 
 
-def _params(xllamacpp: Any, settings: Settings, socket: str, *, gpu: bool) -> Any:
+def _params(xllamacpp: Any, settings: LlamaSettings, socket: str, *, gpu: bool) -> Any:
     params = xllamacpp.CommonParams()
     params.model.path = str(settings.path)
     if settings.mmproj is not None:

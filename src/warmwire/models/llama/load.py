@@ -8,7 +8,7 @@ from typing import Any, Final
 from warmwire.errors import InputError
 from warmwire.models.interface import Capabilities
 from warmwire.models.llama.engine import LlamaEngine
-from warmwire.models.llama.options import Settings, parse_gguf_name, settings_of
+from warmwire.models.llama.options import LlamaSettings, parse_gguf_name, settings_of
 from warmwire.models.llama.server import LlamaServer, find_server
 from warmwire.models.openai.model import ChatModel
 from warmwire.models.openai.vectors import GEMMA_PREFIXES
@@ -37,7 +37,7 @@ def load_llama(name: str, threads: int | None = None, *, special: bool = False) 
     )
 
 
-def _upstream(settings: Settings, server: str | None) -> LlamaEngine | LlamaServer:
+def _upstream(settings: LlamaSettings, server: str | None) -> LlamaEngine | LlamaServer:
     """A server that was asked for, else the library, else a server that happens to be installed."""
     missing = [part for part in ("xllamacpp", "httpx") if importlib.util.find_spec(part) is None]
     program = find_server(server) if server or missing else None
@@ -51,7 +51,7 @@ def _upstream(settings: Settings, server: str | None) -> LlamaEngine | LlamaServ
     return LlamaEngine(settings)
 
 
-def _capabilities(settings: Settings, properties: dict[str, Any], device: dict[str, Any]) -> Capabilities:
+def _capabilities(settings: LlamaSettings, properties: dict[str, Any], device: dict[str, Any]) -> Capabilities:
     context = properties.get("default_generation_settings", {}).get("n_ctx") or settings.context  # it rounds up
     if settings.embeds or settings.reranks:
         return Capabilities(

@@ -66,7 +66,7 @@ template that llama.cpp would take instead puts words before it that it does not
 
 
 @dataclass(frozen=True)
-class Settings:
+class LlamaSettings:
     """Everything a llama.cpp needs to be told."""
 
     path: Path
@@ -133,7 +133,7 @@ def parse_gguf_name(name: str) -> tuple[Path, GgufOptions]:
     return Path(path), GgufOptions(**values)  # type: ignore[arg-type]
 
 
-def settings_of(path: Path, options: GgufOptions, threads: int | None, *, special: bool) -> Settings:
+def settings_of(path: Path, options: GgufOptions, threads: int | None, *, special: bool) -> LlamaSettings:
     """All that is to be told. Raises InputError for a file that is no model, and for a projector that is none."""
     header = read_header(path)
     if header.is_projector:
@@ -143,7 +143,7 @@ def settings_of(path: Path, options: GgufOptions, threads: int | None, *, specia
     encodes = header.embeds or header.reranks
     trained = header.context or _DEFAULT_CONTEXT
     context = options.ctx or min(trained, _DEFAULT_EMBED_CONTEXT if encodes else _DEFAULT_CONTEXT)
-    return Settings(
+    return LlamaSettings(
         path,
         header,
         None if encodes else _projector(path, options.mmproj),

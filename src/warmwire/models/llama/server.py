@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from warmwire.errors import BackendUnavailableError, InputError
-from warmwire.models.llama.options import Settings
+from warmwire.models.llama.options import LlamaSettings
 from warmwire.models.openai.upstream import HttpUpstream
 from warmwire.system.private import private_directory
 
@@ -78,7 +78,7 @@ class LlamaServer(HttpUpstream):
     Raises InputError with its own reason if it does not start.
     """
 
-    def __init__(self, program: Path, settings: Settings) -> None:
+    def __init__(self, program: Path, settings: LlamaSettings) -> None:
         self._program, self._settings = program, settings
         self._starting = threading.Lock()
         self.device: dict[str, Any] = {}  # it does not say
@@ -150,7 +150,7 @@ class LlamaServer(HttpUpstream):
         raise InputError(f"llama-server has not loaded {self._settings.path} within {_LOAD_TIMEOUT:g} s")
 
 
-def _arguments(settings: Settings, socket: str) -> list[str]:
+def _arguments(settings: LlamaSettings, socket: str) -> list[str]:
     arguments = [
         "--model",
         str(settings.path),

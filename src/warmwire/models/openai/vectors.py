@@ -30,14 +30,14 @@ class _Vector(msgspec.Struct):
     index: int | None = None
 
 
-class _Usage(msgspec.Struct):
+class _VectorUsage(msgspec.Struct):
     prompt_tokens: int | None = None
     total_tokens: int | None = None
 
 
 class _Vectors(msgspec.Struct):
     data: list[_Vector]
-    usage: _Usage | None = None
+    usage: _VectorUsage | None = None
 
 
 class _Score(msgspec.Struct):
@@ -48,7 +48,7 @@ class _Score(msgspec.Struct):
 
 class _Scores(msgspec.Struct):
     results: list[_Score]
-    usage: _Usage | None = None
+    usage: _VectorUsage | None = None
 
 
 def read_vectors(answer: bytes, count: int) -> tuple[NDArray[np.float64], int]:
@@ -100,7 +100,7 @@ def _decode(answer: bytes, kind: type[_T], what: str) -> _T:
         ) from None
 
 
-def _tokens(usage: _Usage | None) -> int:
+def _tokens(usage: _VectorUsage | None) -> int:
     if usage is None:
         return 0
     counted: Any = usage.total_tokens if usage.prompt_tokens is None else usage.prompt_tokens

@@ -51,7 +51,7 @@ _SIGNS: Final = re.compile(r"^\W+|\W+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LetterSpan:
     """The letters `start` to `end` of a line, and between which places they lie, 0 to 1 along it."""
 
     start: int
@@ -95,12 +95,12 @@ def _plain(word: str) -> str:
     return _SIGNS.sub("", word).casefold()
 
 
-def doubtful(reading: LineReading, known: Collection[str] = ()) -> list[Part]:
+def doubtful(reading: LineReading, known: Collection[str] = ()) -> list[LetterSpan]:
     """The parts of a line that are worth a second reading."""
     if reading.confidence < LOST:
-        return [Part(0, len(reading.text), 0.0, 1.0)]
+        return [LetterSpan(0, len(reading.text), 0.0, 1.0)]
     words = list(words_of(reading.text))
-    parts: list[Part] = []
+    parts: list[LetterSpan] = []
     for i, (start, end) in enumerate(words):
         spaces = [reading.sure[at] for at in (start - 1, end) if 0 <= at < len(reading.text)]
         least = min(reading.sure[start:end])
@@ -111,7 +111,7 @@ def doubtful(reading: LineReading, known: Collection[str] = ()) -> list[Part]:
         first, last = words[max(0, i - beside)][0], words[min(len(words) - 1, i + beside)][1]
         if parts and first <= parts[-1].end + 1:
             first = parts.pop().start
-        parts.append(Part(first, last, _edge(reading, first), _edge(reading, last)))
+        parts.append(LetterSpan(first, last, _edge(reading, first), _edge(reading, last)))
     return parts
 
 
@@ -139,7 +139,7 @@ def _edge(reading: LineReading, at: int) -> float:
     return (places[at - 1] + places[at]) / 2
 
 
-def fitted(crop: Pixels, part: Part) -> Part:
+def fitted(crop: Pixels, part: LetterSpan) -> LetterSpan:
     """The part with its sides moved to where there is least ink near them."""
     left, right = (_clear(crop, side) if 0 < side < 1 else side for side in (part.left, part.right))
     return replace(part, left=left, right=right) if right > left else part
@@ -158,14 +158,14 @@ def _clear(crop: Pixels, side: float) -> float:
     return float((start + nearest + 0.5) / width)
 
 
-def cut(crop: Pixels, part: Part) -> Pixels:
+def cut(crop: Pixels, part: LetterSpan) -> Pixels:
     """The picture of a part of a line."""
     width = crop.shape[1]
     left = min(width - 1, int(part.left * width))
     return crop[:, left : max(left + 1, round(part.right * width))]
 
 
-def better(reading: LineReading, part: Part, second: LineReading) -> LineReading:
+def better(reading: LineReading, part: LetterSpan, second: LineReading) -> LineReading:
     """A line with the second reading of a part of it, where that is the better one."""
     if part.end - part.start == len(reading.text) and reading.confidence < LOST:
         return second

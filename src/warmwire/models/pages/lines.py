@@ -119,7 +119,7 @@ Scripts = Callable[[Sequence[Pixels]], list[Foreign | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageLines:
     """The text of a page: its lines, what was read of ink that no line was found for, how many lines more there are
     that could not be read, and how many were read in languages of other scripts."""
 
@@ -134,7 +134,7 @@ def read_lines(
     recognise: Recognise,
     rest: Sequence[Sequence[Cut]] = (),
     scripts: Scripts | None = None,
-) -> Page:
+) -> PageLines:
     """The lines of a page that can be read, with size and weight from their ink.
 
     Each line comes in all directions it may be read in; the first is believed where it is read surely. So does the
@@ -153,7 +153,7 @@ def read_lines(
     seen, others = list(compress(seen, legible)), list(compress(others, text))
     found = _lines([*seen, *others])
     languages = Counter(language for _, language in foreign)
-    return Page([*found[: len(seen)], *(line for line, _ in foreign)], found[len(seen) :], lost, languages)
+    return PageLines([*found[: len(seen)], *(line for line, _ in foreign)], found[len(seen) :], lost, languages)
 
 
 def _foreign(unknown: Sequence[_Seen], scripts: Scripts) -> list[tuple[Line, str]]:

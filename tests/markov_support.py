@@ -27,7 +27,7 @@ VECTORS = [vector for vector in EXPECTED["wire"] if "send" in vector]
 def interpreted() -> ModuleType:
     """The kernel as the interpreter runs it, whether or not it was compiled."""
     whole = ModuleType("interpreted")
-    for name in kernel.MODULES:
+    for name in ("sorting", "records", "graph", "walks"):
         path = Path(kernel.__file__).with_name(f"{name}.py")
         spec = importlib.util.spec_from_file_location(f"{kernel.__name__}.interpreted_{name}", path)
         assert spec is not None

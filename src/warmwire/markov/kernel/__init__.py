@@ -20,10 +20,12 @@ The functions are got from here, and their module is loaded when the first of th
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from warmwire.system.lazy import lazy
 
 if TYPE_CHECKING:
+    from warmwire.markov.kernel.built import COMPILED
     from warmwire.markov.kernel.graph import layout, link
     from warmwire.markov.kernel.records import emit, merge, verify
     from warmwire.markov.kernel.sorting import (
@@ -39,9 +41,6 @@ if TYPE_CHECKING:
         words,
     )
     from warmwire.markov.kernel.walks import walk
-
-    COMPILED: bool
-    """Whether all of these functions are machine code."""
 
 __all__ = [
     "COMPILED",
@@ -64,24 +63,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "emit": "records",
-    "merge": "records",
-    "verify": "records",
-    "layout": "graph",
-    "link": "graph",
-    "walk": "walks",
-}
-"""The modules of functions that are not in `sorting`."""
+    "markov.kernel.built": ("COMPILED",),
+    "markov.kernel.graph": ("layout", "link"),
+    "markov.kernel.records": ("emit", "merge", "verify"),
+    "markov.kernel.sorting": (
+        "count_records", "dedupe", "histogram", "locate", "pairs", "rank", "scatter", "scatter_ranks", "sort", "words",
+    ),
+    "markov.kernel.walks": ("walk",),
+}  # fmt: skip
 
-MODULES = ("sorting", "records", "graph", "walks")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "COMPILED":
-        value = all(import_module(f"{__name__}.{module}").COMPILED for module in MODULES)
-    else:
-        value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'sorting')}"), name)
-    globals()[name] = value  # asked for once
-    return value
+__getattr__, __dir__ = lazy(__name__, globals(), _HOMES)

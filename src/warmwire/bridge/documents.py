@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -18,6 +17,7 @@ from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import unquote
 
+import msgspec
 from starlette.requests import Request as HttpRequest
 from starlette.routing import Route
 
@@ -123,7 +123,7 @@ class Documents:
         if not form.files:
             raise InvalidRequestError("the form holds no file; name it files, as curl -F files=@scan.pdf does")
         stream = "text/event-stream" in request.headers.get("accept", "")
-        answers = []
+        answers, texts = [], []
         for name, data in form.files:
             started = asyncio.get_running_loop().time()
             if stream:
@@ -131,17 +131,18 @@ class Documents:
             else:
                 document = await self._read(name, data, form, lambda page: None)
             seconds = asyncio.get_running_loop().time() - started
-            answer = await asyncio.to_thread(_answer, document, formats, seconds)
-            answers.append(answer)
+            contents = await asyncio.to_thread(_contents, document, formats)
+            texts.append((document.name, contents))
+            answers.append(_answer(document, contents, seconds))
             if stream:
-                await output.event(answer)
+                await output.event(answers[-1])
         if stream:
             await output.done()
         elif len(answers) == 1 and form.last("target_type", "inbody") == "inbody":
             await output.json(answers[0])
         else:
             named = {"Content-Disposition": "attachment; filename=converted_docs.zip"}
-            await output.body(_zipped(answers), "application/zip", headers=named)
+            await output.body(_zipped(texts), "application/zip", headers=named)
 
     async def _told_by_page(self, name: str, data: bytes, form: Form, output: Output) -> Document:
         """Read a document and send an event for each page that is done."""
@@ -182,7 +183,8 @@ class Documents:
         wanted = request.query_params.get("format")
         if wanted is None:
             formats = _formats(Form(fields={"to_formats": request.query_params.getlist("to_formats") or ["md"]}))
-            await output.json(await asyncio.to_thread(_answer, task.document, formats, task.seconds))
+            contents = await asyncio.to_thread(_contents, task.document, formats)
+            await output.json(_answer(task.document, contents, task.seconds))
             return
         parts = await asyncio.to_thread(task.document.files, wanted)
         suffix, data = next(iter(parts.items()), (SUFFIX[Format(wanted)], b""))
@@ -263,19 +265,25 @@ def _told(record: PageRecord) -> dict[str, Any]:
     return {"page": record.page, "status": record.status.value, "route": record.route.value, "error": record.error}
 
 
-def _answer(document: Document, formats: list[str], seconds: float) -> dict[str, Any]:
+def _contents(document: Document, formats: list[str]) -> dict[str, bytes]:
+    """A document in each of docling-serve's formats that is wanted."""
+    return {name: next(iter(document.files(_CONTENTS[name]).values()), b"") for name in _CONTENTS if name in formats}
+
+
+def _answer(document: Document, contents: dict[str, bytes], seconds: float) -> dict[str, Any]:
     """A document as docling-serve answers it: each format wanted, null for the others."""
-    contents: dict[str, Any] = {f"{name}_content": None for name in _CONTENTS}
-    for name in formats:
-        text = next(iter(document.files(_CONTENTS[name]).values()), b"").decode(errors="replace")
-        contents[f"{name}_content"] = json.loads(text) if name == "json" and text else text
+    told: dict[str, Any] = {f"{name}_content": None for name in _CONTENTS}
+    for name, data in contents.items():
+        told[f"{name}_content"] = data.decode(errors="replace")
+    if contents.get("json"):  # goes into the answer as it is, on one line
+        told["json_content"] = msgspec.Raw(msgspec.json.format(contents["json"], indent=-1))
     errors = [
         {"component_type": "model", "module_name": "warmwire", "error_message": f"page {page.number}: {page.error}"}
         for page in document.pages
         if page.error
     ]
     return {
-        "document": {"filename": document.name, **contents},
+        "document": {"filename": document.name, **told},
         "status": _STATUS[document.status],
         "errors": errors,
         "processing_time": round(seconds, 3),
@@ -295,20 +303,14 @@ def _state(task: Task) -> dict[str, Any]:
     }
 
 
-def _zipped(answers: list[dict[str, Any]]) -> bytes:
-    """Documents in one archive: each format of each, names told apart."""
+def _zipped(texts: list[tuple[str, dict[str, bytes]]]) -> bytes:
+    """Documents, by their names, in one archive: each format of each, names told apart."""
     parts: dict[str, bytes] = {}
-    for number, answer in enumerate(answers, 1):
-        document = answer["document"]
-        stem = (
-            str(document["filename"]).replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or f"document-{number}"
-        )
-        for name in _CONTENTS:
-            content = document[f"{name}_content"]
-            if content is not None:
-                path = f"{stem}{SUFFIX[Format(_CONTENTS[name])]}"
-                text = content if isinstance(content, str) else json.dumps(content)
-                parts[path if path not in parts else f"{number}-{path}"] = text.encode(errors="replace")
+    for number, (file, contents) in enumerate(texts, 1):
+        stem = file.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or f"document-{number}"
+        for name, data in contents.items():
+            path = f"{stem}{SUFFIX[Format(_CONTENTS[name])]}"
+            parts[path if path not in parts else f"{number}-{path}"] = data
     return _zip(parts)
 
 

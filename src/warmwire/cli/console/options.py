@@ -23,3 +23,12 @@ FleetConfig = Annotated[
         show_default="models.toml in your folder of settings for warmwire",
     ),
 ]
+
+AllowedUsers = Annotated[
+    list[int] | None,
+    typer.Option("--allow-uid", metavar="UID", min=0, help="Let this user connect as well; may be repeated."),
+]
+
+AllowedGroup = Annotated[
+    str | None, typer.Option("--group", metavar="NAME", help="Let the members of this group connect as well.")
+]

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from warmwire.cli.console.numbers import finite
+from warmwire.cli.console.options import AllowedGroup, AllowedUsers
 from warmwire.host.defaults import DRAIN_TIMEOUT
 from warmwire.host.grall.options import GrallOptions
 from warmwire.host.grall.pacing import Pacing
@@ -55,12 +56,8 @@ def ipc(
             help="Write a log of generations into this folder, without seeds or text.",
         ),
     ] = None,
-    allow_uid: Annotated[
-        list[int] | None, typer.Option(metavar="UID", min=0, help="Let this user connect as well; may be repeated.")
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Let the members of this group connect as well.")
-    ] = None,
+    allow_uid: AllowedUsers = None,
+    group: AllowedGroup = None,
 ) -> None:
     """Serve a Markov model on the socket protocol of grall, until SIGTERM or Ctrl-C.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from warmwire.cli.console.numbers import finite
+from warmwire.cli.console.options import AllowedGroup, AllowedUsers
 from warmwire.host.defaults import DRAIN_TIMEOUT, PAGE_TIMEOUT, QUEUE_DEPTH, WRITE_TIMEOUT
 
 
@@ -65,12 +66,8 @@ def serve(
             help="Write a log of requests into this folder, without prompts or answers.",
         ),
     ] = None,
-    allow_uid: Annotated[
-        list[int] | None, typer.Option(metavar="UID", min=0, help="Let this user connect as well; may be repeated.")
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Let the members of this group connect as well.")
-    ] = None,
+    allow_uid: AllowedUsers = None,
+    group: AllowedGroup = None,
     ctx: Annotated[int | None, typer.Option(min=1, help="GGUF: room for prompt and answer, in tokens.")] = None,
     parallel: Annotated[
         int | None, typer.Option(min=1, max=64, help="GGUF: requests that one worker answers at the same time.")

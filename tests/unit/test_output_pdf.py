@@ -16,8 +16,8 @@ import pypdfium2
 import pytest
 from PIL import Image as Pil
 
-from tests.data.documents.make import LETTER, PICTURE, Pdf, prose
-from tests.data.documents.make import text as shown
+from tests.data.documents.writer import LETTER, PICTURE, Pdf, prose
+from tests.data.documents.writer import text as shown
 from warmwire.client import InputError
 from warmwire.documents.input.given import opener
 from warmwire.documents.output.pdf import searchable_pdf

@@ -11,7 +11,7 @@ import pikepdf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.data.documents.make import PICTURE, Pdf, prose
+from tests.data.documents.writer import PICTURE, Pdf, prose
 from tests.pdf_support import outline
 from tests.unit.test_output_pdf import added
 from warmwire.documents.output.shares import shares

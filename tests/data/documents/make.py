@@ -1,122 +1,17 @@
-"""Makes the small PDF files beside it, byte by byte and without a PDF library, so that each holds just its oddity.
+"""Makes the small PDF files beside it, so that each holds just its oddity.
 
-python make.py
+python -m tests.data.documents.make
 """
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from pathlib import Path
 
+from tests.data.documents.locked import encrypted
+from tests.data.documents.trees import structured, tagged
+from tests.data.documents.writer import GREY, PICTURE, WORDS, Pdf, mapping, prose, rules, text
+
 HERE = Path(__file__).parent
-FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Courier"}
-LETTER = (0, 0, 612, 792)
-WORDS = [
-    "The",
-    "keeper",
-    "of",
-    "the",
-    "harbour",
-    "office",
-    "counted",
-    "the",
-    "ships",
-    "and",
-    "wrote",
-    "their",
-    "names",
-    "into",
-    "the",
-    "book",
-    "again",
-]
-
-
-def text(x: float, y: float, words: str, size: float = 11, font: str = "F1", more: str = "") -> str:
-    """A line of text at a place of user space; `more` are operators before it."""
-    shown = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)").replace("\r", r"\r")
-    return f"q BT {more} /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({shown}) Tj ET Q\n"
-
-
-def prose(x: float, top: float, lines: int, size: float = 11) -> str:
-    """So many lines of about 80 letters."""
-    rows = (" ".join(WORDS[(row * 3 + k) % len(WORDS)] for k in range(14)) for row in range(lines))
-    return "".join(text(x, top - row * size * 1.3, line, size) for row, line in enumerate(rows))
-
-
-def rules(x: float, top: float, widths: list[float], heights: list[float]) -> str:
-    """A grid of strokes."""
-    right, bottom = x + sum(widths), top - sum(heights)
-    strokes = []
-    for k in range(len(widths) + 1):
-        at = x + sum(widths[:k])
-        strokes.append(f"{at} {top} m {at} {bottom} l S")
-    for k in range(len(heights) + 1):
-        at = top - sum(heights[:k])
-        strokes.append(f"{x} {at} m {right} {at} l S")
-    return "0.7 w " + " ".join(strokes) + "\n"
-
-
-GREY = "/Type/XObject/Subtype/Image/Width 48/Height 64/ColorSpace/DeviceGray/BitsPerComponent 8"
-PICTURE = "q 612 0 0 792 0 0 cm /Im Do Q\n"
-
-
-class Pdf:
-    """A file under construction; object 1 is the catalogue and 2 the page tree."""
-
-    def __init__(self) -> None:
-        self.objects: list[bytes] = [b"<</Type/Catalog/Pages 2 0 R>>", b""]
-        self.pages: list[int] = []
-        fonts = " ".join(
-            f"/{key} {self.add(f'<</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>')} 0 R"
-            for key, name in FONTS.items()
-        )
-        grey = bytes(90 if (x // 8 + y // 8) % 2 else 240 for y in range(64) for x in range(48))
-        image = self.stream(grey, GREY)
-        self.resources = f"<</Font<<{fonts}>>/XObject<</Im {image} 0 R>>>>"
-
-    def add(self, body: str | bytes) -> int:
-        self.objects.append(body.encode("latin-1") if isinstance(body, str) else body)
-        return len(self.objects)
-
-    def stream(self, data: bytes, more: str = "") -> int:
-        packed = zlib.compress(data, 9)
-        head = f"<<{more}/Filter/FlateDecode/Length {len(packed)}>>stream\n".encode()
-        return self.add(head + packed + b"\nendstream")
-
-    def page(self, content: str, box: tuple[int, ...] = LETTER, more: str = "", resources: str = "") -> None:
-        body = self.stream(content.encode("latin-1"))
-        self.pages.append(
-            self.add(
-                f"<</Type/Page/Parent 2 0 R/MediaBox[{' '.join(map(str, box))}]{more}"
-                f"/Resources {resources or self.resources}/Contents {body} 0 R>>"
-            )
-        )
-
-    def bytes(self, trailer: str = "") -> bytes:
-        kids = " ".join(f"{page} 0 R" for page in self.pages)
-        self.objects[1] = f"<</Type/Pages/Count {len(self.pages)}/Kids[{kids}]>>".encode()
-        out, places = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), []
-        for number, body in enumerate(self.objects, 1):
-            places.append(len(out))
-            out += b"%d 0 obj\n" % number + body + b"\nendobj\n"
-        start = len(out)
-        out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(places) + 1)
-        out += b"".join(b"%010d 00000 n \n" % place for place in places)
-        out += f"trailer\n<</Size {len(places) + 1}/Root 1 0 R{trailer}>>\nstartxref\n{start}\n%%EOF\n".encode()
-        return bytes(out)
-
-
-def mapping(pdf: Pdf, letters: dict[int, str]) -> int:
-    """A ToUnicode table: the letters that codes stand for."""
-    mapped = "".join(f"<{code:02X}> <{letter.encode('utf-16-be').hex()}>\n" for code, letter in letters.items())
-    table = (
-        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
-        f"1 begincodespacerange <00> <FF> endcodespacerange {len(letters)} beginbfchar\n{mapped}endbfchar "
-        "endcmap end end"
-    )
-    return pdf.stream(table.encode())
 
 
 def digital() -> bytes:
@@ -139,144 +34,6 @@ def digital() -> bytes:
         + prose(72, 350, 3)
     )
     return pdf.bytes()
-
-
-def tagged() -> bytes:
-    """Headings in the type of the body, named by a structure tree; the second page's tree calls all of it headings."""
-    pdf = Pdf()
-    names = [["H1", "P", "H2", "P"], ["H1", "H1", "H1", "H1"]]
-    first = len(pdf.objects) + 2 * len(names)  # every page and its content stream take an object each
-    for number, tags in enumerate(names):
-        texts = [
-            text(72, 720, f"Harbour matters {number}"),
-            prose(72, 700, 4),
-            text(72, 600, "Lamps"),
-            prose(72, 580, 4),
-        ]
-        marked = (
-            f"/{tag} <</MCID {at}>> BDC {one} EMC " for at, (tag, one) in enumerate(zip(tags, texts, strict=True))
-        )
-        pdf.page("".join(marked), more=f"/StructParents {number}")
-    kids: list[list[int]] = []
-    root = first + sum(map(len, names)) + 1
-    for number, tags in enumerate(names):
-        kids.append(
-            [
-                pdf.add(f"<</Type/StructElem/S/{tag}/P {root} 0 R/Pg {pdf.pages[number]} 0 R/K {at}>>")
-                for at, tag in enumerate(tags)
-            ]
-        )
-    shown = [" ".join(f"{kid} 0 R" for kid in own) for own in kids]
-    parents = " ".join(f"{number} [{own}]" for number, own in enumerate(shown))
-    assert pdf.add(f"<</Type/StructTreeRoot/K [{' '.join(shown)}]/ParentTree <</Nums [{parents}]>>>>") == root
-    pdf.objects[0] = f"<</Type/Catalog/Pages 2 0 R/MarkInfo <</Marked true>>/StructTreeRoot {root} 0 R>>".encode()
-    return pdf.bytes()
-
-
-Part = tuple[str, list["Part | int"], str]
-"""An element of a structure tree: its tag, what is in it, and more entries."""
-
-
-def part(tag: str, *kids: Part | int, more: str = "") -> Part:
-    return tag, list(kids), more
-
-
-def marked(number: int, content: str) -> str:
-    return f"/Span <</MCID {number}>> BDC {content} EMC "
-
-
-def with_trees(pdf: Pdf, trees: list[Part]) -> bytes:
-    """The file with a structure tree for each of its pages, which have /StructParents."""
-    root = pdf.add("")
-    parents: list[dict[int, int]] = [{} for _ in trees]
-
-    def add(node: Part, parent: int, page: int) -> int:
-        tag, kids, more = node
-        own = pdf.add("")
-        shown = []
-        for kid in kids:
-            if isinstance(kid, int):
-                parents[page].setdefault(kid, own)
-                shown.append(str(kid))
-            else:
-                shown.append(f"{add(kid, own, page)} 0 R")
-        body = f"<</Type/StructElem/S/{tag}/P {parent} 0 R/Pg {pdf.pages[page]} 0 R/K [{' '.join(shown)}]{more}>>"
-        pdf.objects[own - 1] = body.encode("latin-1")
-        return own
-
-    tops = [f"{add(tree, root, page)} 0 R" for page, tree in enumerate(trees)]
-    numbers = " ".join(
-        f"{page} [{' '.join(f'{own[mark]} 0 R' if mark in own else 'null' for mark in range(max(own) + 1))}]"
-        for page, own in enumerate(parents)
-    )
-    tree = f"<</Type/StructTreeRoot/K [{' '.join(tops)}]/ParentTree <</Nums [{numbers}]>>>>"
-    pdf.objects[root - 1] = tree.encode()
-    pdf.objects[0] = f"<</Type/Catalog/Pages 2 0 R/MarkInfo <</Marked true>>/StructTreeRoot {root} 0 R>>".encode()
-    return pdf.bytes()
-
-
-def structured() -> bytes:
-    """Five pages with structure trees: one that knows what the page does not show, and four that are not to be
-    believed: upside down, without most of the text, one paragraph for all, the same text twice."""
-    pdf = Pdf()
-    lines = ["Every lamp is counted before the boats leave the quay, and once more when", "they have come back."]
-    cells = ["Place", "Lamps", "Note", "old", "new", "Quay", "1", "far out", "Mole", "22", "33"]
-    places = [(90, 0), (190, 0), (330, 0), (190, 1), (250, 1), (90, 2), (190, 2), (330, 2), (90, 3), (190, 3), (250, 3)]
-    shown = [
-        text(90, 760, "Harbour rules, draft", 8),
-        text(90, 700, "Lamps and boats"),
-        "".join(text(90, 676 - 14 * row, line) for row, line in enumerate(lines)),
-        text(320, 620, "Read this second, for it stands on the right."),
-        text(90, 620, "Read this first, for it stands on the left."),
-        text(90, 580, "(i)") + text(110, 580, "the oil of the lamps"),
-        text(110, 560, "-") + text(124, 560, "and their wicks"),
-        text(90, 540, "(ii)") + text(110, 540, "the ropes of the boats"),
-        *(text(x, 480 - 16 * row, cell, 9) for cell, (x, row) in zip(cells, places, strict=True)),
-        "q 120 0 0 90 90 300 cm /Im Do Q\n",
-    ]
-    first = 8
-    numbers = [1, 2, 3, 4, 5, 6, 7, *range(first, first + len(cells)), first + len(cells)]
-    pdf.page(
-        f"/Artifact BMC {shown[0]} EMC " + "".join(marked(at, one) for at, one in zip(numbers, shown[1:], strict=True)),
-        more="/StructParents 0",
-    )
-    head, double, cell = iter(range(first, first + 5)), "/A <</O/Table/RowSpan 2>>", iter(range(first + 5, 99))
-    table = part(
-        "Table",
-        part(
-            "THead",
-            part(
-                "TR",
-                part("TH", next(head), more=double),
-                part("TH", next(head), more="/A <</O/Table/ColSpan 2>>"),
-                part("TH", next(head), more=double),
-            ),
-            part("TR", part("TH", next(head)), part("TH", next(head))),
-        ),
-        part("TR", part("TD", next(cell)), part("TD", next(cell)), part("TD"), part("TD", next(cell))),
-        part("TR", part("TD", next(cell)), part("TD", next(cell)), part("TD", next(cell)), part("TD")),
-    )
-    items = part(
-        "L",
-        part("LI", part("LBody", part("P", 5), part("L", part("LI", part("LBody", 6))))),
-        part("LI", part("LBody", 7)),
-    )
-    box = "/Alt (A picture of the harbour) /A <</O/Layout/BBox [90 300 210 390]>>"
-    trees = [
-        part("Document", part("H1", 1), part("P", 2), part("P", 4), part("P", 3), items, table,
-             part("Figure", first + len(cells), more=box)),
-    ]  # fmt: skip
-    four = [prose(72, 720 - 140 * block, 5) for block in range(4)]
-    names = [
-        part("Document", *(part("P", at) for at in (3, 2, 1, 0))),
-        part("Document", part("P", 2)),
-        part("Document", part("P", 0, 1, 2, 3)),
-        part("Document", *(part("P", at) for at in (0, 1, 2, 3, 0, 1))),
-    ]
-    for number, tree in enumerate(names, 1):
-        pdf.page("".join(marked(at, one) for at, one in enumerate(four)), more=f"/StructParents {number}")
-        trees.append(tree)
-    return with_trees(pdf, trees)
 
 
 def frames() -> bytes:
@@ -672,40 +429,6 @@ def links() -> bytes:
         more=f"/Annots[{' '.join(annotations)}]",
     )
     return pdf.bytes()
-
-
-PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
-
-
-def rc4(key: bytes, data: bytes) -> bytes:
-    box, j = list(range(256)), 0
-    for i in range(256):
-        j = (j + box[i] + key[i % len(key)]) % 256
-        box[i], box[j] = box[j], box[i]
-    out, i, j = bytearray(), 0, 0
-    for byte in data:
-        i = (i + 1) % 256
-        j = (j + box[i]) % 256
-        box[i], box[j] = box[j], box[i]
-        out.append(byte ^ box[(box[i] + box[j]) % 256])
-    return bytes(out)
-
-
-def encrypted(password: bytes = b"secret") -> bytes:
-    """40-bit RC4 (PDF 32000-1, 7.6.3): the user password is "secret"."""
-    pdf = Pdf()
-    pdf.page(text(72, 700, "Locked page", 20) + prose(72, 660, 8))
-    padded, identity = (password + PAD)[:32], b"0123456789abcdef"
-    owner = rc4(hashlib.md5(padded).digest()[:5], padded)
-    key = hashlib.md5(padded + owner + (-4).to_bytes(4, "little", signed=True) + identity).digest()[:5]
-    user = rc4(key, PAD)
-    for number, body in enumerate(pdf.objects, 1):
-        head, mark, data = body.partition(b"stream\n")
-        if mark:
-            each = hashlib.md5(key + number.to_bytes(3, "little") + b"\0\0").digest()[:10]
-            pdf.objects[number - 1] = head + mark + rc4(each, data.removesuffix(b"\nendstream")) + b"\nendstream"
-    lock = f"/Encrypt<</Filter/Standard/V 1/R 2/O<{owner.hex()}>/U<{user.hex()}>/P -4>>"
-    return pdf.bytes(f"/ID[<{identity.hex()}><{identity.hex()}>]{lock}")
 
 
 def hostile() -> bytes:

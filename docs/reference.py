@@ -98,6 +98,11 @@ def _names(option: Any) -> list[str]:
     return sorted([*option.opts, *option.secondary_opts], key=len)
 
 
+def _plain(number: float) -> str:
+    """A number in full, as it may be typed: 1048576 rather than 1.04858e+06."""
+    return str(number) if isinstance(number, int) else f"{number:g}"
+
+
 def _default(param: Any) -> str:
     """The value that holds where none is given, and the values there are."""
     found = ""
@@ -108,7 +113,8 @@ def _default(param: Any) -> str:
     low, high = getattr(param.type, "min", None), getattr(param.type, "max", None)
     span = ""
     if low is not None:
-        span = f"{low:g} and more" if high is None or high >= 2**31 else f"{low:g} to {high:g}"
+        open_end = high is None or high >= 2**31
+        span = f"{_plain(low)} and more" if open_end else f"{_plain(low)} to {_plain(high)}"
     if envvar := getattr(param, "envvar", None):
         found = f"{found}; " * bool(found) + f"`{envvar}`"
     return "; ".join(part for part in (found, span) if part)

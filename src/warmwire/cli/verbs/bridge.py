@@ -13,7 +13,11 @@ from warmwire.cli.console.options import FleetConfig
 def bridge(
     socket: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="A host's socket, and no others; may be repeated.", show_default="all yours"),
+        typer.Option(
+            metavar="PATH",
+            help="Use the host at this socket, and no others; may be repeated.",
+            show_default="all hosts of yours",
+        ),
     ] = None,
     config: FleetConfig = None,
     listen: Annotated[
@@ -26,9 +30,9 @@ def bridge(
 ) -> None:
     """Put an OpenAI-compatible HTTP server in front of all your hosts, until SIGTERM or Ctrl-C.
 
-    All hosts of this user are found, and asked for by their models' names. Models that the configuration declares
-    (models.toml in the user's folder of settings, unless --config or --socket is given) are started when they are asked
-    for and unloaded when they are not. One --socket alone takes any name.
+    A request names its model. The bridge finds all hosts that you run, and knows the models that your configuration
+    declares (models.toml in your folder of settings, unless --config or --socket is given): those it starts when they
+    are asked for, and unloads when nobody has asked for a while. With a single --socket, any name means that host.
 
     Without an API key it listens on addresses of this machine only. Images are sent as data URIs; URLs are never
     fetched.

@@ -23,10 +23,10 @@ def load(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A model of the configuration, or an alias of one.")],
     config: FleetConfig = None,
 ) -> None:
-    """Load a declared model and return when it is ready.
+    """Load a model that the configuration declares, and return when it is ready.
 
-    Its host goes on in the background, until `warmwire stop` or, where a bridge runs, until nobody has asked it for its
-    keep_alive.
+    Its host goes on in the background, until `warmwire stop` ends it or, where a bridge runs, until nobody has asked it
+    for as long as the model's keep_alive says.
     """
     from warmwire.bridge.fleet.config import load_settings
     from warmwire.bridge.fleet.start import start_host

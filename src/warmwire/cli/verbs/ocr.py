@@ -69,7 +69,10 @@ def ocr(
     ] = None,
     model: Annotated[
         str,
-        typer.Option(metavar="MODEL", help="What reads scanned pages: pages, x.gguf with vision, or openai:URL#MODEL."),
+        typer.Option(
+            metavar="MODEL",
+            help="Model that reads scanned pages: pages, a GGUF file of a model that sees, or openai:URL#MODEL.",
+        ),
     ] = "pages",
     jobs: Annotated[
         int | None,
@@ -92,7 +95,7 @@ def ocr(
         str | None,
         typer.Option(
             metavar="rus,heb",
-            help="Languages of lines in other scripts than Latin, Chinese and Japanese, for tesseract.",
+            help="Languages, as tesseract calls them, of lines in other scripts than Latin, Chinese and Japanese.",
             show_default="told by the page",
         ),
     ] = None,
@@ -114,7 +117,7 @@ def ocr(
             callback=finite,
             min=0,
             max=1,
-            help="Send a page to the model if visible text covers less than this share (0 = never).",
+            help="Send a page to the model if its visible text covers less than this share of it (0 = never).",
         ),
     ] = 0.05,
     hidden: Annotated[

@@ -19,7 +19,7 @@ def ps(
     config: FleetConfig = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
-    """List the hosts that run and the models that the bridge would start: state, memory, for how long nobody asked.
+    """List the hosts that run and the models that the bridge would start, with state, memory and time without requests.
 
     Memory is of the host and its workers. A model is loaded by `warmwire load`, and a host ended by `warmwire stop`.
     """

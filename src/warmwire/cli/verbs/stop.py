@@ -21,7 +21,7 @@ def stop(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name that `warmwire ps` lists, or a socket's path.")],
     config: FleetConfig = None,
 ) -> None:
-    """End a host, and return when it has ended. Requests under way get its drain time.
+    """End a host, and return when it has ended. Requests under way get the time of its --drain-timeout to finish.
 
     A bridge starts a declared model again when it is asked for.
     """

@@ -39,9 +39,9 @@ def watch_folder(
     ] = None,
     images: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the figures.")] = None,
     socket: Annotated[Path | None, typer.Option(metavar="PATH", help="Read through the host at this socket.")] = None,
-    model: Annotated[str, typer.Option(metavar="MODEL", help="What reads scanned pages, as for ocr.")] = "pages",
+    model: Annotated[str, typer.Option(metavar="MODEL", help="Model that reads scanned pages, as for ocr.")] = "pages",
     quality: Annotated[Quality | None, typer.Option(help="How scanned pages are read, as for ocr.")] = None,
-    lang: Annotated[str | None, typer.Option(metavar="rus,heb", help="Languages for tesseract, as for ocr.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="rus,heb", help="Languages of other scripts, as for ocr.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=64, help="Pages read at once.")] = None,
     page_timeout: Annotated[
         float | None, typer.Option(callback=finite, min=0.001, help="Seconds a model gets for a page.")

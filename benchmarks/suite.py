@@ -2,8 +2,9 @@
 
     python -m benchmarks.suite [--scale quick|full|long] [--groups transfer,markov]
 
-Groups run one after another, each in a process of its own with a time of its own, so that none disturbs or delays
-another: what takes longer is stopped and keeps the rows that it has, as all do at Ctrl-C. Results go to
+Groups run one after another, each in a process of its own with a time of its own, so that none disturbs another. One
+that takes longer may have what those before it left; then it is stopped and keeps the rows that it has, as all do at
+Ctrl-C. Results go to
 `out/bench/latest.json`; those of a whole run that is not quick also to `benchmarks/results/`, under this version, and
 into docs/performance.md with its plots. `compare.py` sets two results side by side.
 """
@@ -61,18 +62,18 @@ GROUPS: Final = {
 """In the order in which they run."""
 
 
-def run(name: str, module: str, budget: Budget) -> Iterator[Row | Note]:
-    """The rows of one group as they come; its process is stopped when its time is over or nobody asks for more."""
+def run(name: str, module: str, budget: Budget, most: float) -> Iterator[Row | Note]:
+    """The rows of one group as they come; its process is stopped after `most` seconds or when nobody asks for more."""
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_give, args=(name, module, budget, sender))
     process.start()
     sender.close()
-    until = time.monotonic() + budget.seconds
+    until = time.monotonic() + most
     try:
         while receiver.poll(max(0.0, until - time.monotonic())):
             yield receiver.recv()
-        yield Note(name, f"stopped after {budget.seconds:g} s")
+        yield Note(name, f"stopped after {most:.0f} s")
     except EOFError:
         pass
     finally:
@@ -106,15 +107,17 @@ def measure(names: list[str], scale: Scale) -> Result:
     """Run groups and tell of every row as it comes."""
     rows: list[Row] = []
     notes: list[Note] = []
-    begun = time.monotonic()
+    begun = due = time.monotonic()
     whole = False
     try:
         for name in names:
-            group = GROUPS[name]
-            if not getattr(group, scale):
+            budget = GROUPS[name].budget(scale)
+            if not budget.seconds:
                 continue
-            print(f"{name}, up to {getattr(group, scale):g} s", file=sys.stderr, flush=True)
-            for given in run(name, group.module, group.budget(scale)):
+            due += budget.seconds
+            most = due - time.monotonic()
+            print(f"{name}, up to {most:.0f} s", file=sys.stderr, flush=True)
+            for given in run(name, GROUPS[name].module, budget, most):
                 (rows if isinstance(given, Row) else notes).append(given)  # type: ignore[arg-type]
                 print(f"  {line(given)}", file=sys.stderr, flush=True)
         whole = names == list(GROUPS)

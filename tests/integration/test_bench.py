@@ -32,7 +32,7 @@ def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def made(then: str):
         (tmp_path / "bench_group.py").write_text(GROUP.format(then=then))
-        return suite.run("g", "bench_group", Budget(100))
+        return suite.run("g", "bench_group", Budget(1), 100)
 
     return made
 
@@ -60,13 +60,13 @@ def test_a_group_that_is_left_is_stopped_with_what_it_started(group):
 
 
 def test_a_group_without_time_is_stopped():
-    assert list(suite.run("g", "benchmarks.transfer", Budget(0))) == [Note("g", "stopped after 0 s")]
+    assert list(suite.run("g", "benchmarks.transfer", Budget(1), 0)) == [Note("g", "stopped after 0 s")]
 
 
 def test_interrupted_it_keeps_what_is_finished(monkeypatch: pytest.MonkeyPatch):
     row = alone("host", "n", "x", [1.0], more=True)
 
-    def run(name: str, module: str, budget: Budget):
+    def run(name: str, module: str, budget: Budget, most: float):
         yield row
         raise KeyboardInterrupt
 

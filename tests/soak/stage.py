@@ -181,6 +181,7 @@ class Actor(threading.Thread):
         super().__init__(name=f"{type(self).__name__}-{number}", daemon=True)
         self.stage, self.ledger = stage, stage.ledger
         self.rng = stage.rng(self.name)
+        self._drawn: set[str] = set()
 
     def turn(self) -> None:
         raise NotImplementedError
@@ -204,7 +205,11 @@ class Actor(threading.Thread):
         self.ledger.check(self.fault, holds, what)
 
     def one_of(self, weights: Mapping[str, float]) -> str:
-        return self.rng.choices(list(weights), list(weights.values()))[0]
+        """One of these by its weight, once each of them has come, in any order."""
+        fresh = [word for word in weights if word not in self._drawn]
+        word = self.rng.choice(fresh) if fresh else self.rng.choices(list(weights), list(weights.values()))[0]
+        self._drawn.add(word)
+        return word
 
 
 def _may_mount() -> bool:

@@ -124,3 +124,38 @@ def test_amounts_a_space_apart_are_parted_where_their_neighbours_have_white() ->
     assert [one.text for one in split_rows([*rows, near])][-3:] == ["3-5", "1,249,752", "1,364,492"]
     typed = run(10, (95, "Mexican"), (135.52, "American"))  # a typewriter's space
     assert typed in split_rows([typed, *rows])
+
+
+TEXT = (
+    "This publication tells how rows and columns",
+    "are kept from those who have no need of them",
+    "and offers a broad description of what it takes",
+    "to do so in a way that nobody has to think of",
+    "when the data is asked for by a program, which",
+    "is what most of the readers of it want to hear",
+    "before they buy anything that has to be run",
+)
+TOPICS = ("Roles and duties", "of the staff", "Leverage rows", "on the database", "Protect columns")
+
+
+def _leaflet() -> list[Line]:
+    """A text, topics in larger print beside it, each on baselines of its own, and a column in another colour."""
+    page = [line(54, 104 + 15 * i, text, 9, bold=True) for i, text in enumerate(TOPICS)]
+    page += [line(150, 103 + 12 * i, text, 8) for i, text in enumerate(TEXT)]
+    return page + [line(404, 104 + 13 * i, text, 9) for i, text in enumerate(("INTERNATIONAL", "SUPPORT", "OFFICE"))]
+
+
+def test_texts_side_by_side_in_frames_are_no_table() -> None:
+    frames = _lattice([45, 395, 500], [95, 200, 260])
+    page = [*_leaflet(), line(150, 220, "REDP-5110-00"), line(404, 220, "For more"), line(404, 233, "information")]
+    found = structure(page, WIDTH, HEIGHT, rules=frames)
+    assert not [one for one in found if one.kind is Kind.TABLE]
+    assert " ".join(TEXT) in texts(found)
+
+
+def test_texts_side_by_side_between_rules_are_no_table() -> None:
+    rules = [Box(45, y, 500, y + 1) for y in (95, 200, 240)]
+    page = [*_leaflet(), line(54, 215, "Order"), line(150, 215, "REDP-5110-00")]
+    found = structure(page, WIDTH, HEIGHT, rules=rules)
+    assert not [one for one in found if one.kind is Kind.TABLE]
+    assert " ".join(TEXT) in texts(found)

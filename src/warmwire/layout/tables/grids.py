@@ -20,6 +20,7 @@ from warmwire.layout.page import Box, Line
 from warmwire.layout.rows import bounds, is_value, reads_on, rows_of, size_of
 from warmwire.layout.tables.forms import form_boxes
 from warmwire.layout.tables.found import FoundTable, Slot, build, cell_text
+from warmwire.layout.tables.strips import white_strips
 from warmwire.layout.tables.wraps import table_rows
 
 ON_EDGE = 0.4
@@ -258,11 +259,17 @@ def _split_tall(slot: Slot, lattice: _Lattice) -> list[Slot]:
 
 
 def _holds_columns(lines: Sequence[Line], size: float) -> bool:
-    """Whether one column of a lattice holds several of figures."""
+    """Whether one column of a lattice holds several: figures beside their labels, or a text beside others."""
     rows = rows_of(lines)
     several = [row for row in rows if any(b.box.left - a.box.right > size for a, b in pairwise(row))]
+    if len(rows) < 3 or not several:
+        return False
     figures = sum(any(is_value(line.text) for line in row[1:]) for row in several)
-    return len(rows) > 2 and len(several) > COLUMNS * len(rows) and figures > COLUMNS * len(several)
+    if len(several) > COLUMNS * len(rows) and figures > COLUMNS * len(several):
+        return True
+    strips = white_strips([[line.box for line in row] for row in rows], size)
+    beside = [line for row in rows for line in row if strips and line.box.left > strips[0][0]]
+    return reads_on(beside)
 
 
 def _span(start: int, count: int) -> range:

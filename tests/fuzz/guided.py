@@ -79,8 +79,9 @@ def _run(name: str, arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as seeds:
         for number, data in enumerate(inputs(name)):
             (Path(seeds) / str(number)).write_bytes(data)
-        limits = [f"-max_len={MOST}", f"-timeout={SLOW}", f"-rss_limit_mb={MEMORY}", "-print_final_stats=1"]
-        atheris.Setup([sys.argv[0], *limits, *arguments, seeds], one, custom_mutator=change)
+        limits = {"max_len": MOST, "timeout": SLOW, "report_slow_units": SLOW, "rss_limit_mb": MEMORY}
+        options = [f"-{name}={value}" for name, value in {**limits, "print_final_stats": 1}.items()]
+        atheris.Setup([sys.argv[0], *options, *arguments, seeds], one, custom_mutator=change)
         atheris.Fuzz()
 
 

@@ -1,4 +1,8 @@
-"""Training, loading and merging against the reference's files, on both kernels."""
+"""Training, loading and merging against the reference's files, on both kernels.
+
+Some tests set the module's bounds and its kernel: small texts would never meet the former, since training takes a
+megabyte of memory at least, and the kernel is chosen once for a process.
+"""
 
 from __future__ import annotations
 

@@ -98,10 +98,15 @@ def ask(prompt: str, tokens: int) -> Request:
     return Request(messages=[Message("user", [text_block(prompt)])], max_tokens=tokens, temperature=0)
 
 
+def address(directory: str) -> str:
+    """Where the host of `serving` listens."""
+    return f"{directory}/bench.sock"
+
+
 @contextmanager
 def serving(path: str, threads: int, directory: str, *more: str) -> Iterator[Client]:
     """A client of `warmwire serve`, in a process of its own until the block ends."""
-    addr = f"{directory}/bench.sock"
+    addr = address(directory)
     command = [sys.executable, "-c", "from warmwire.command import main; main()", "serve", path, "--socket", addr]
     process = subprocess.Popen([*command, "--threads", str(threads), *more], stderr=subprocess.DEVNULL)
     try:

@@ -51,6 +51,7 @@ class Group(NamedTuple):
 GROUPS: Final = {
     "transfer": Group("benchmarks.transfer", 9, 30, 30),
     "host": Group("benchmarks.host", 16, 45, 45),
+    "chats": Group("benchmarks.chats", 0, 0, 200),
     "crowd": Group("benchmarks.crowd", 14, 45, 45),
     "markov": Group("benchmarks.markov", 14, 85, 900),
     "grall": Group("benchmarks.grall", 12, 35, 35),

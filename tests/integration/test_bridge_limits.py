@@ -57,6 +57,16 @@ def test_silent_and_slow_clients_are_dropped(make: Callable[..., BridgeThread]) 
         assert all(map(at_end, (silent, half, again)))
 
 
+def test_an_offer_of_another_protocol_is_passed_over(
+    make: Callable[..., BridgeThread], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Java's client offers HTTP/2 with its first request; the log must not advise to install something for that."""
+    answer = make().get("/health", Connection="Upgrade, HTTP2-Settings", Upgrade="h2c")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert "pgrade" not in caplog.text
+    assert "nstall" not in caplog.text
+
+
 def test_a_body_that_does_not_come_is_answered(make: Callable[..., BridgeThread]) -> None:
     bridge = make(bounds=Bounds(body_pause=0.3))
     with connect(bridge) as sock:

@@ -75,6 +75,9 @@ class HttpConnection(H11Protocol):
         if self.cycle is not before:
             self._waiting.remove(self)
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing where a client offers HTTP/2 or a WebSocket beside its request, as Java's do: it is answered."""
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._waiting.remove(self)
         super().connection_lost(exc)

@@ -133,6 +133,9 @@ def _params(xllamacpp: Any, settings: LlamaSettings, socket: str, *, gpu: bool) 
     elif settings.mean_pooling:
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     params.n_parallel = settings.parallel
+    # Weights laid out anew for the processor give other sums for one row than for four: an answer would depend on the
+    # company that it is computed in. Left as in the file, they gave as many tokens a second, alone and together.
+    params.no_extra_bufts = settings.parallel > 1
     # A prompt that begins like a former one is not read again, also where other conversations came between. A worker's
     # memory is watched, so former ones get half a gigabyte, and not the eight that llama.cpp would take.
     params.cache_ram_mib = _FORMER_PROMPTS_MIB

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +25,7 @@ MODELS = [model for model in EXPECTED["models"] if "ours" not in model]
 VECTORS = [vector for vector in EXPECTED["wire"] if "send" in vector]
 
 
+@cache
 def interpreted() -> ModuleType:
     """The kernel as the interpreter runs it, whether or not it was compiled."""
     whole = ModuleType("interpreted")

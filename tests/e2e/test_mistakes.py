@@ -54,6 +54,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("help orc", 2, "there is no verb 'orc'; did you mean: warmwire ocr"),
         # options
         ("ocr scan.pdf --language de", 2, "--lang is for scripts other than Latin, Chinese and Japanese"),
+        ("ocr scan.pdf --lang xx", 2, "lang xx: "),
         ("ocr --input scan.pdf", 2, "ocr has no option --input: files are given without an option"),
         ("ocr scan.pdf --ouput x.md", 2, "ocr has no option --ouput; did you mean --output?"),
         ("ocr scan.pdf -o", 2, "option '-o' requires an argument"),

@@ -12,8 +12,10 @@ import pytest
 
 pytest.importorskip("cv2")
 
+from warmwire.errors import UsageError
 from warmwire.layout.mirror import is_leftward, mirror_of, mirrored
 from warmwire.layout.page import Box, Line
+from warmwire.models.pages import scripts
 from warmwire.models.pages.geometry import Frame
 from warmwire.models.pages.reader import Sight, elements_of
 from warmwire.models.pages.scripts import LANGUAGES, OtherScripts, found_languages
@@ -119,3 +121,22 @@ def test_paragraphs_and_columns_from_right_to_left_are_whole_and_in_order() -> N
     ]
     assert elements[0].box is not None
     assert (elements[0].box.left, elements[0].box.right) == (500.0, 900.0)
+
+
+@pytest.mark.parametrize(
+    ("hint", "installed", "said"),
+    [
+        ("rus,heb", {"rus", "heb", "osd"}, ""),
+        ("rus+xx", {"rus", "heb", "osd"}, "lang rus+xx: tesseract has no xx here; it has heb, rus"),
+        ("rus", set(), "lang rus: needs tesseract: apt install"),
+    ],
+)
+def test_languages_that_tesseract_lacks_are_named(
+    monkeypatch: pytest.MonkeyPatch, hint: str, installed: set[str], said: str
+) -> None:
+    monkeypatch.setattr(scripts, "_installed", lambda: installed)
+    if said:
+        with pytest.raises(UsageError, match=re.escape(said)):
+            scripts.check_languages(hint)
+    else:
+        scripts.check_languages(hint)

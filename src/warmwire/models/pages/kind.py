@@ -30,6 +30,10 @@ class PagesKind(Kind):
 
     def check(self, name: str) -> None:
         self.quality(name)
+        if languages := self.split(name)[1].get("lang", ""):
+            from warmwire.models.pages.scripts import check_languages
+
+            check_languages(languages)
 
     def load(self, name: str, threads: int | None) -> Model:
         return PageModel(self.load_pages(name, threads))

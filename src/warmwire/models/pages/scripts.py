@@ -23,6 +23,7 @@ from typing import Final
 
 import numpy as np
 
+from warmwire.errors import UsageError
 from warmwire.models.pages.detector import Pixels
 
 _LOG: Final = logging.getLogger(__name__)
@@ -90,11 +91,25 @@ def found_languages() -> list[str]:
     return [name for name in _known() if name in _installed()]
 
 
+def check_languages(hint: str) -> None:
+    """Raises UsageError where tesseract has not all languages that `hint` names."""
+    installed = _installed()
+    if not installed:
+        raise UsageError(f"lang {hint}: needs tesseract: apt install tesseract-ocr tesseract-ocr-rus")
+    if missing := [name for name in _names(hint) if name not in installed]:
+        has = ", ".join(sorted(installed - {"osd"}))
+        raise UsageError(f"lang {hint}: tesseract has no {', '.join(missing)} here; it has {has}")
+
+
+def _names(hint: str) -> list[str]:
+    return [name for name in re.split(r"[+,\s]+", hint) if name]
+
+
 class OtherScripts:
     """Reads pictures of lines by tesseract. `hint` names its languages, such as "rus+ell": only these are used then."""
 
     def __init__(self, hint: str = "") -> None:
-        self._hint = [name for name in re.split(r"[+,\s]+", hint) if name]
+        self._hint = _names(hint)
 
     @cached_property
     def languages(self) -> list[str]:

@@ -316,7 +316,7 @@ def beside(peer: str, parts: Sequence[Sequence[Document]], seconds: float) -> Ro
         longest = 0.0
         for i, part in enumerate(parts):
             begun = time.monotonic()
-            if begun + longest > until:
+            if read and begun + longest > until:
                 break
             sides = {}
             for side in (ours, theirs) if i % 2 else (theirs, ours):

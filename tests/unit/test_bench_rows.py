@@ -14,10 +14,15 @@ from benchmarks.table import figure, line, table
 
 def test_a_ratio_is_of_each_pair_and_not_of_the_medians():
     row = paired("g", "n", "ms", "peer", [(1, 1), (4, 2), (9, 3), (40, 10)], more=False)
-    assert row.ratio == Spread(1.75, 2.5, 3.25, 4)
+    assert row.ratio == Spread(1, 2.5, 4, 4)
     assert row.ours.middle == 6.5
     assert row.theirs == 2.5
     assert row.judged is row.ratio
+
+
+def test_the_spread_of_many_is_from_quartile_to_quartile_and_of_few_is_all():
+    assert Spread.of([float(value) for value in range(13)]) == Spread(3, 6, 9, 13)
+    assert Spread.of([float(value) for value in range(11)]) == Spread(0, 5, 10, 11)
 
 
 def test_one_value_has_no_spread():

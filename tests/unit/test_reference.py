@@ -66,12 +66,11 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_the_pages_for_a_browser_are_those_that_are_there() -> None:
-    """`make docs` says the same; here it costs nothing."""
-    root = DOCS.parent
-    listed = re.findall(r"^ +- (?:[\w. ]+: )?(\S+\.md)$", (root / "mkdocs.yml").read_text(), re.MULTILINE)
-    pages = [*root.glob("*.md"), *DOCS.rglob("*.md"), *(root / "deploy").glob("*.md")]
-    assert sorted(listed) == sorted(str(page.relative_to(root)) for page in pages)
+def test_the_pages_for_a_browser_are_there() -> None:
+    """`make docs` says more, such as which are not listed; here it costs nothing."""
+    listed = re.findall(r"^ +- (?:[\w. ]+: )?(\S+(?:\.md|/))$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert len(listed) > 20
+    assert [name for name in listed if not (DOCS.parent / name).exists()] == []
 
 
 def test_the_version_is_the_same_everywhere() -> None:

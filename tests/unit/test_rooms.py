@@ -32,8 +32,22 @@ MAY_IMPORT = {
     "client": {"wire", "transport", "media", "models"},
     "documents": {"client", "media", "layout"},
     "bridge": {"wire", "transport", "client", "media", "documents", ""},
+    "cluster": {"wire", "media", "markov", "models", "host", "client", ""},
     "loaders": {"", "documents"},
-    "cli": {"wire", "transport", "media", "layout", "markov", "models", "host", "client", "documents", "bridge", ""},
+    "cli": {
+        "wire",
+        "transport",
+        "media",
+        "layout",
+        "markov",
+        "models",
+        "host",
+        "client",
+        "documents",
+        "bridge",
+        "cluster",
+        "",
+    },
 }
 """By room, what it may import besides itself; "" is the package itself."""
 

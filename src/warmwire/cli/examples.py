@@ -11,6 +11,7 @@ EXAMPLES: Final = {
         "warmwire ocr scans/ -o out/               # a folder; run again, it goes on",
         "warmwire ocr scan.pdf -o found.pdf        # the scan, made searchable",
         "warmwire ocr scan.pdf --dry-run           # how each page would be read",
+        "warmwire ocr archive/ -o out/ --ray auto  # on a Ray cluster",
     ),
     "watch-folder": (
         "warmwire watch-folder ~/scans ~/texts     # what is dropped there is read",
@@ -60,6 +61,7 @@ EXAMPLES: Final = {
     "train": (
         "warmwire train book.gril 8 book.txt",
         "zcat dump.gz | warmwire train big.gril 12 - --memory 8G",
+        "warmwire train big.gril 12 corpus/ --ray head:6379",
     ),
     "run": (
         'warmwire run book.gril --limit 500 --seed "Once upon "',

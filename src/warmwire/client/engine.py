@@ -12,13 +12,13 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from warmwire.client.generation.shared import Deadline
 from warmwire.client.generation.sync import Client
 from warmwire.errors import CancelledError, InternalError, TruncatedError, WarmwireError
 from warmwire.media.images import Image, image_attachment
-from warmwire.models.interface import Handler, PageModel, Progress
+from warmwire.models.interface import Handler, Model, PageModel, Progress
 from warmwire.system.closing import Closing
 from warmwire.system.timer import if_longer
 from warmwire.transport.dial import DIAL_WAIT
@@ -115,17 +115,17 @@ class _Engine(Closing, Engine):
 
 
 class Local(_Engine):
-    """An engine over a handler in this process: the same pages without a socket.
+    """An engine over a handler, or a loaded model that reads pages, in this process: the same pages without a socket.
 
     A handler's own exception becomes an InternalError, as over the wire. After `timeout` seconds it is told to stop as
     by `cancel`; one that does not listen cannot be stopped in this process.
     """
 
-    def __init__(self, handler: Handler, *, timeout: float | None = None) -> None:
+    def __init__(self, handler: Handler | Model, *, timeout: float | None = None) -> None:
         super().__init__()
         Deadline(timeout)
         self._timeout = timeout
-        self._model = PageModel(handler)
+        self._model = cast(Model, handler) if hasattr(handler, "capabilities") else PageModel(handler)
         self._cancelled = threading.Event()
         self._closed = False
 

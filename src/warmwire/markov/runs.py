@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import mmap
 import tempfile
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warmwire.errors import InputError
+from warmwire.markov import kernel
 from warmwire.markov.chain import Piece
 from warmwire.markov.merging import merged
 from warmwire.markov.storage import HEADER_SIZE
@@ -79,6 +82,30 @@ class Runs(Closing):
 
     def close(self) -> None:
         self._file.close()
+
+
+def cut(run: NDArray[np.uint8], nodes: int, depth: int, bounds: Sequence[bytes]) -> list[int]:
+    """Where the ranges of a run begin that contexts, ascending and reversed as they are compared, begin; and its end.
+
+    `run` is HEADER_SIZE bytes of anything and then the records of `nodes` contexts, which are checked. Runs that are
+    cut at the same bounds can be merged range by range. Raises InputError for records that are not sound.
+    """
+    index, progress = np.empty((nodes + 7) // 8, np.int64), np.array([HEADER_SIZE, 0, 0], np.int64)
+    if kernel.verify(run.data, len(run), len(run), nodes, depth, progress.data, index.data) >= 0:
+        raise InputError("a run of sorted text is damaged")
+    view = run.data
+
+    def context(at: int) -> bytes:
+        return bytes(view[at + 1 : at + 1 + depth])[::-1]
+
+    offsets = [HEADER_SIZE]
+    for bound in bounds:
+        known = bisect_left(index, bound, key=context)  # every eighth context is in the index
+        at = int(index[known - 1]) if known else HEADER_SIZE
+        while at < len(run) and context(at) < bound:
+            at += 1 + depth + 5 * (view[at] + 1)
+        offsets.append(at)
+    return [*offsets, len(run)]
 
 
 def _unwritable(error: OSError) -> InputError:

@@ -35,6 +35,7 @@ from warmwire.system.cpus import cores
 Progress = Callable[[str, int, int | None], None]
 """Called with a stage (reading, sorting, merging), what is done of it and how much there is, where known."""
 
+NO_TEXT: Final = "nothing to learn from: the training text is empty"
 DEFAULT_MEMORY: Final = 4 << 30
 _LEAST_MEMORY: Final = 1 << 20
 _SHALLOW: Final = 8
@@ -113,12 +114,20 @@ def _learn(
     progress: Progress | None,
 ) -> Iterator[Piece]:
     """The records of the model, in order. What can be refused is refused before the first is asked for."""
+    files = accepted(paths, depth, output, memory)
+    spill = None if output is None else os.path.dirname(os.path.realpath(output))
+    return _pieces(files, depth, spill, separate, memory, jobs, progress)
+
+
+def accepted(
+    paths: Sequence[str | os.PathLike[str]], depth: int, output: str | os.PathLike[str] | None, memory: int
+) -> list[Path]:
+    """The files that `paths` stand for. Raises UsageError, InputError for what cannot be learned from, or not so."""
     if not 1 <= depth <= MAX_DEPTH:
         raise UsageError(f"depth {depth} is outside 1 to {MAX_DEPTH}")
     if memory < _LEAST_MEMORY:
         raise UsageError(f"{memory} bytes of memory are too few; give at least 1M")
-    spill = None if output is None else os.path.dirname(os.path.realpath(output))
-    return _pieces(expand(paths, output), depth, spill, separate, memory, jobs, progress)
+    return expand(paths, output)
 
 
 def _pieces(
@@ -140,7 +149,7 @@ def _pieces(
         chunks = read_chunks(files, depth, room, separate, lambda done: report("reading", done, total))
         chunk = next(chunks, None)
         if chunk is None:
-            raise InputError("nothing to learn from: the training text is empty")
+            raise InputError(NO_TEXT)
         if chunk.last:
             yield from records(chunk, depth, pool, jobs, memory, report)
             return

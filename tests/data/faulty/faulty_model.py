@@ -53,6 +53,10 @@ class Faulty:
                     if order == "slow" and cancelled.wait(0.005):
                         break
                     say(f"{name}-{number} ")
+            case "wait":  # for a file; another one says who does
+                open(f"{argument}.{os.getpid()}", "w").close()
+                while not os.path.exists(argument):
+                    time.sleep(0.01)
             case "deaf":
                 time.sleep(1000)
             case "stop":
@@ -109,7 +113,7 @@ class Sheets:
 def load_faulty(name):
     from warmwire.errors import InputError
 
-    if name == "faulty-file":
+    if name in ("faulty-file", "faulty-reads-file"):
         raise InputError("the model file is not there")
     if name == "faulty-bug":
         raise RuntimeError("a bug while loading")
@@ -142,7 +146,7 @@ class FaultyKind(Kind):
         return load_faulty(name)
 
     def page_name(self, name):
-        return name if name == Sheets.name else None
+        return name if name == Sheets.name or name.startswith("faulty-reads") else None
 
     def load_pages(self, name, threads):
         return Sheets()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +17,11 @@ from warmwire.models.effort import Quality
 
 if TYPE_CHECKING:
     from warmwire.client import Engine
+    from warmwire.cluster.pages import RayEngines
 
 _STDOUT = "-"
+_MOST_JOBS = 64
+"""Pages read at once on one machine."""
 
 
 def ocr(
@@ -80,9 +84,16 @@ def ocr(
             "--jobs",
             "-j",
             min=1,
-            max=64,
+            max=4096,
             help="Pages read at the same time.",
             show_default="one per core; 1 for other models than pages",
+        ),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|HOST:PORT",
+            help="Let a Ray cluster read, a process per core; auto is the one around, else one on this machine.",
         ),
     ] = None,
     quality: Annotated[
@@ -169,6 +180,10 @@ def ocr(
     from warmwire.errors import UsageError
 
     require_parts()
+    if ray is not None and socket is not None:
+        raise UsageError("--ray reads on a cluster and --socket through a host; give one of them")
+    if ray is None and jobs is not None and jobs > _MOST_JOBS:
+        raise UsageError(f"--jobs {jobs}: one machine reads at most {_MOST_JOBS} pages at once; --ray reads on several")
     if force and threshold == 0:
         raise UsageError("--force sends every page to the model and --threshold 0 none; give one of them")
     if files.count(_STDOUT) > 1:
@@ -182,29 +197,39 @@ def ocr(
     journal = None
     if targets.journal is not None and not dry_run:
         journal = Journal(targets.journal, f"{__version__} {asked}", retry=retry_failed)
-    engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
     options = ReadOptions(dpi=dpi or 0.0, threshold=threshold, force=force, hidden=hidden)
     account = Report(report) if report is not None and not dry_run else None
     news = News(ProgressStyle.NONE if quiet else progress, wordy=verbose)
+    with ExitStack() as held:
+        engines: PageEngines | RayEngines
+        if ray is None or dry_run:
+            engines = PageEngines(socket, model if socket else asked, jobs, page_timeout)
+        else:
+            from warmwire.cluster.connection import connected
+            from warmwire.cluster.pages import RayEngines
 
-    def connect() -> Engine:
-        with news.loading("calling the host" if socket is not None else "loading models"):
-            engine = engines.connect()
-        engine.progress = news.within()
-        return engine
+            engines = RayEngines(held.enter_context(connected(ray, verbose=verbose)), asked, jobs, page_timeout)
 
-    reader = DocumentReader(connect, options, engines.jobs, journal)
-    job = Job(reader, targets, pages=pages, password=password, force=force, journal=journal, news=news, report=account)
-    for problem in problems:
-        job.refuse(problem.partition(":")[0], problem)
-    if skip_existing:
-        inputs = job.missing(inputs)
-    complete = False
-    try:
-        results = [job.plan(one) for one in inputs] if dry_run else job.read_all(inputs)
-        complete = True
-    finally:
-        reader.close()
-        engines.close()
-        job.close(complete=complete)
+        def connect() -> Engine:
+            with news.loading("calling the host" if socket is not None else "loading models"):
+                engine = engines.connect()
+            engine.progress = news.within()
+            return engine
+
+        reader = DocumentReader(connect, options, engines.jobs, journal)
+        job = Job(
+            reader, targets, pages=pages, password=password, force=force, journal=journal, news=news, report=account
+        )  # fmt: skip
+        for problem in problems:
+            job.refuse(problem.partition(":")[0], problem)
+        if skip_existing:
+            inputs = job.missing(inputs)
+        complete = False
+        try:
+            results = [job.plan(one) for one in inputs] if dry_run else job.read_all(inputs)
+            complete = True
+        finally:
+            reader.close()
+            engines.close()
+            job.close(complete=complete)
     return 0 if all(results) and not problems else 1

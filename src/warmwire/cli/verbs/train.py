@@ -32,6 +32,11 @@ def train(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Threads to use.", show_default="all cores")
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="auto|HOST:PORT", help="Train on a Ray cluster; --memory is then for each of its tasks."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="With --ray, pass on what Ray says.")] = False,
 ) -> None:
     """Train a Markov model on any files.
 
@@ -41,14 +46,25 @@ def train(
     import time
 
     from warmwire.cli.console.signals import unwind_on_sigterm
+    from warmwire.errors import UsageError
     from warmwire.markov.training import train_file
 
+    if ray is not None and jobs is not None:
+        raise UsageError("--jobs is for threads of this machine, and --ray has the processors of a cluster; give one")
     unwind_on_sigterm()
     begun = time.monotonic()
-    with progress() as report:
-        made = train_file(
-            model, files, depth, separate=separate, memory=parse_size(memory), jobs=jobs, progress=report
-        )  # fmt: skip
+    size = parse_size(memory)
+    if ray is None:
+        with progress() as report:
+            made = train_file(model, files, depth, separate=separate, memory=size, jobs=jobs, progress=report)
+    else:
+        from warmwire.cluster import training
+        from warmwire.cluster.connection import connected
+
+        with connected(ray, verbose=verbose) as cluster, progress() as report:
+            made = training.train_file(
+                cluster, model, files, depth, separate=separate, memory=size, progress=report
+            )  # fmt: skip
     seconds = time.monotonic() - begun
     print(
         f"{model}: depth {made.depth}, {made.nodes:,} contexts, {made.weights:,} weights,"

@@ -158,7 +158,7 @@ class DocumentReader:
 
     def _finished(self, tasks: Iterable[ReadTask | None]) -> Generator[tuple[ReadTask, ReadPage], None, None]:
         """The pages in order, as many at once as there are jobs. One that takes long holds up what is given, and not
-        what is read meanwhile, up to `_AHEAD` pages."""
+        what is read meanwhile, up to `_AHEAD` pages or two a job."""
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="warmwire-read") as threads:
             under_way: deque[tuple[ReadTask, Future[ReadPage]]] = deque()
             try:
@@ -171,7 +171,7 @@ class DocumentReader:
                     asked = prepared.image is not None and prepared.known is None
                     engine = self._pool.take() if asked else None
                     under_way.append((task, threads.submit(self._finish, task, prepared, engine)))
-                    while under_way and (under_way[0][1].done() or len(under_way) > _AHEAD):
+                    while under_way and (under_way[0][1].done() or len(under_way) > max(_AHEAD, 2 * self._jobs)):
                         yield under_way[0][0], under_way.popleft()[1].result()
                 while under_way:
                     yield under_way[0][0], under_way.popleft()[1].result()

@@ -292,13 +292,19 @@ def _answer(document: Document, contents: dict[str, bytes], seconds: float) -> d
 
 
 def _state(task: Task) -> dict[str, Any]:
-    """A task as docling-serve tells of it, and the pages that are done."""
+    """A task as docling-serve tells of it, which counts documents, here one; and the pages that are done."""
+    counts = {
+        "num_docs": 1,
+        "num_processed": int(task.ended),
+        "num_succeeded": int(task.document is not None),
+        "num_failed": int(task.error is not None),
+    }
     return {
         "task_id": task.id,
         "task_type": "convert",
         "task_status": task.status,
         "task_position": None,
-        "task_meta": {"num_processed": len(task.pages), "pages": task.pages},
+        "task_meta": {**counts, "pages": task.pages},
         "error_message": str(task.error) if task.error is not None else None,
     }
 

@@ -67,7 +67,7 @@ docs: $(STAMPS)/docs
 	rm -rf build/docs
 	mkdir -p build/docs
 	ln -s $(addprefix $(CURDIR)/,$(wildcard *.md) LICENSE deploy docs examples) build/docs
-	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # What it costs beside peers and limits, in up to twelve minutes: benchmarks/results/, docs/performance.md, docs/plots/.
 bench: $(STAMPS)/dev

@@ -101,6 +101,13 @@ def test_pages_are_told_as_they_are_done(bridge: BridgeThread) -> None:
     assert document["status"] == "success"
 
 
+@pytest.mark.parametrize("path", ["", "/async"])
+def test_a_target_that_is_not_here_is_refused_as_clients_understand(bridge: BridgeThread, path: str) -> None:
+    answer = send(bridge, ("digital.pdf", DIGITAL.read_bytes()), path=path, target_type="presigned_url")
+    assert answer.status_code == 400
+    assert "input should be 'inbody' or 'zip', not 'presigned_url'" in answer.text
+
+
 def test_a_task_is_asked_for_until_it_has_ended(bridge: BridgeThread, behind: Behind) -> None:
     behind(PageModel(Reader()))
     task = send(bridge, ("scan.png", scan()), path="/async").json()

@@ -119,7 +119,7 @@ class Documents:
 
     async def _convert(self, request: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         form = await read_form(request.headers, body)
-        formats = _formats(form)
+        formats, target = _formats(form), _target(form)
         if not form.files:
             raise InvalidRequestError("the form holds no file; name it files, as curl -F files=@scan.pdf does")
         stream = "text/event-stream" in request.headers.get("accept", "")
@@ -138,7 +138,7 @@ class Documents:
                 await output.event(answers[-1])
         if stream:
             await output.done()
-        elif len(answers) == 1 and form.last("target_type", "inbody") == "inbody":
+        elif len(answers) == 1 and target == "inbody":
             await output.json(answers[0])
         else:
             named = {"Content-Disposition": "attachment; filename=converted_docs.zip"}
@@ -159,7 +159,7 @@ class Documents:
 
     async def _begin(self, request: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         form = await read_form(request.headers, body)
-        _formats(form), _pages(form), _seconds(form)
+        _formats(form), _target(form), _pages(form), _seconds(form)
         if len(form.files) != 1:
             raise InvalidRequestError(f"the form holds {len(form.files)} files; a task reads one, named files")
         (name, data), task = form.files[0], new_task()
@@ -238,6 +238,15 @@ def _formats(form: Form) -> list[str]:
         if one not in _CONTENTS:
             raise InvalidRequestError(f"to_formats: {one[:40]!r} is none of {', '.join(_CONTENTS)}")
     return wanted
+
+
+def _target(form: Form) -> str:
+    """Where a client wants the documents. docling-serve's own asks for addresses to fetch them from first, and goes on
+    without them where an InvalidRequestError says so in these words."""
+    target = form.last("target_type", "inbody")
+    if target not in ("inbody", "zip"):
+        raise InvalidRequestError(f"target_type: input should be 'inbody' or 'zip', not {target[:40]!r}")
+    return target
 
 
 def _pages(form: Form) -> str:

@@ -90,4 +90,5 @@ def error_body(error: WarmwireError) -> dict[str, Any]:
 def plain_error(status: int, code: str, message: str) -> dict[str, Any]:
     """The JSON of an error that only HTTP knows."""
     kind = _TYPES.get(status) or ("invalid_request_error" if status < 500 else "server_error")
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    said = {"message": message, "type": kind, "param": None, "code": code}
+    return {"error": said, "detail": message}  # the one as OpenAI has it, the other as clients of docling-serve read it

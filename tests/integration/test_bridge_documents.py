@@ -125,6 +125,16 @@ def test_a_task_is_asked_for_until_it_has_ended(bridge: BridgeThread, behind: Be
     assert bridge.get("/v1/status/poll/nobody").status_code == 404
 
 
+def test_a_task_is_answered_in_the_formats_of_its_form(bridge: BridgeThread) -> None:
+    task = send(bridge, ("digital.pdf", DIGITAL.read_bytes()), path="/async", to_formats="json").json()
+    bridge.get(f"/v1/status/poll/{task['task_id']}?wait=30")
+    document = bridge.get(f"/v1/result/{task['task_id']}").json()["document"]
+    assert document["json_content"]["schema_name"] == "DoclingDocument"
+    assert not document["md_content"]
+    again = bridge.get(f"/v1/result/{task['task_id']}?to_formats=md").json()["document"]
+    assert again["md_content"]
+
+
 def test_a_task_that_fails_says_why(bridge: BridgeThread) -> None:
     task = send(bridge, ("notes.docx", b"PK no document"), path="/async").json()
     state = bridge.get(f"/v1/status/poll/{task['task_id']}?wait=30").json()

@@ -159,10 +159,11 @@ class Documents:
 
     async def _begin(self, request: HttpRequest, body: bytes, output: Output, record: Record) -> None:
         form = await read_form(request.headers, body)
-        _formats(form), _target(form), _pages(form), _seconds(form)
+        formats = _formats(form)
+        _target(form), _pages(form), _seconds(form)  # what they refuse is refused now, not when the task is read
         if len(form.files) != 1:
             raise InvalidRequestError(f"the form holds {len(form.files)} files; a task reads one, named files")
-        (name, data), task = form.files[0], new_task()
+        (name, data), task = form.files[0], new_task(formats)
         self._tasks.begin(self._read(name, data, form, lambda page: task.pages.append(_told(page))), task)
         await output.json(_state(task))
 
@@ -182,7 +183,8 @@ class Documents:
             raise NoSuchTaskError(f"the task {task.id} has not ended; ask /v1/status/poll/{task.id}")
         wanted = request.query_params.get("format")
         if wanted is None:
-            formats = _formats(Form(fields={"to_formats": request.query_params.getlist("to_formats") or ["md"]}))
+            asked = request.query_params.getlist("to_formats")
+            formats = _formats(Form(fields={"to_formats": asked})) if asked else task.formats
             contents = await asyncio.to_thread(_contents, task.document, formats)
             await output.json(_answer(task.document, contents, task.seconds))
             return

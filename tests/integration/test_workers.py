@@ -21,17 +21,14 @@ from tests.support import (
     Peer,
     blob_pair,
     children,
-    descriptor,
     eventually,
     frame,
     image_body,
     is_running,
     json_frame,
     kill,
-    open_descriptors,
     random_image,
     text_body,
-    uvarint,
 )
 from warmwire.errors import BackendUnavailableError, InputError
 from warmwire.host.workers.pool import PoolLimits, PoolView, WorkerPool
@@ -366,27 +363,6 @@ def test_what_a_model_writes_into_its_page_stays_with_it(start_pool: StartPool) 
             image = random_image(50, 60, seed=n)
             text, _ = ask_images(peer, {"a": image}, "scribble")
             assert text.split(" ", 2)[2] == sums(image)
-
-
-def test_uploads_cut_short_leave_no_descriptor(start_pool: StartPool, loop_name: str) -> None:
-    host = start_pool(loop=loop_name)
-    image = random_image(30, 20)
-    with host.peer() as peer:
-        ask_images(peer, {"a": image})
-    eventually(lambda: not host.call(lambda: host.host.connections))
-    before = open_descriptors()
-    for n in range(60):
-        with host.peer() as peer:
-            peer.send(json_frame(image_body("a", "b")), blob_pair("a", bytes(6)))
-            if n % 3 == 0:
-                peer.send(descriptor("b", 200 << 10), uvarint(200 << 10), b"\x02", bytes(1000))
-            elif n % 3 == 1:
-                peer.send(descriptor("b", 6), b"\x09\x02")
-                assert (peer.receive() or {})["code"] == "invalid_request"
-    eventually(lambda: not host.call(lambda: host.host.connections), "the end of all sessions")
-    kept = view(host).segments
-    assert open_descriptors() <= before + 2 * kept
-    assert kept < 10
 
 
 # ---------------------------------------------------------------------- loading

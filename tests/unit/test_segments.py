@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 
 import pytest
@@ -73,3 +74,15 @@ def test_a_segment_that_is_too_short_is_not_mapped(pool: SegmentPool) -> None:
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(fd)
     pool.free(view)
+
+
+def test_no_more_are_kept_than_were_in_use_together(pool: SegmentPool) -> None:
+    """Each page is larger than all before it, and then they come in any order."""
+    rng = random.Random(5)
+    for size in [*range(1000, 400_000, 10_000), *(rng.randint(1, 480_000) for _ in range(300))]:
+        pool.free(pool.allocate(size))
+        assert pool.count == 1
+    views = [pool.allocate(size) for size in (10, 100_000, 400_000)]
+    for view in views:
+        pool.free(view)
+    assert pool.count == 3

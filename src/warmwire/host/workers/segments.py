@@ -1,7 +1,9 @@
 """Blobs in shared memory.
 
 A page is received straight into an anonymous memory file that its worker maps by descriptor, so it is copied once,
-by the kernel, from the client's buffer. Used segments are kept for the next page: their memory is already there.
+by the kernel, from the client's buffer. Used segments are kept for the next page: their memory is already there. One
+that is too small for the next page makes room for its successor, so that about as many are kept as were once in use
+together, however the sizes of pages vary.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ _KEEP, _KEEP_BYTES = 32, 64 << 20
 class Segment(mmap.mmap):
     """A mapped memory file; `fd` is its descriptor, to be sent to a worker."""
 
-    fd: int
+    fd = -1
+
+    def __del__(self) -> None:
+        if self.fd >= 0:  # nobody gave it back
+            self.discard()
 
     @classmethod
     def create(cls, size: int) -> Segment:
@@ -64,6 +70,11 @@ class SegmentPool:
         for i, segment in enumerate(self._free):
             if size <= len(segment) <= 2 * size + (1 << 20):
                 return memoryview(self._free.pop(i))[:size]
+        outgrown = [segment for segment in self._free if len(segment) < size]
+        if outgrown:
+            smallest = min(outgrown, key=len)
+            self._free.remove(smallest)
+            smallest.discard()
         return memoryview(Segment.create(max(size, 1)))[:size]
 
     def free(self, data: Any) -> None:

@@ -53,6 +53,15 @@ def test_what_moves_or_stands_in_the_page_or_is_a_heading_stays() -> None:
     assert [page.elements[0].kind for page in document.pages] == [Kind.TITLE, *[Kind.HEADING] * 3]
 
 
+def test_a_head_that_is_larger_than_long_notes_only_runs() -> None:
+    document = reading(3, kind=Kind.HEADING)
+    for page in document.pages:
+        head, text, foot = page.elements
+        head.size, text.size, text.text = 10, 9, text.text * 10
+        page.elements[2:] = [Element(Kind.TEXT, text.text + " noted", Box(50, 600, 500, 700), size=7), foot]
+    assert kinds(document) == {(Kind.PAGE_HEADER, Kind.TEXT, Kind.TEXT, Kind.PAGE_FOOTER)}
+
+
 def chapters(tops: list[float]) -> Reading:
     """Twelve pages whose first line is of three pages' own; it stands at the height given for its chapter."""
     document = reading(12)

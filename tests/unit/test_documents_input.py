@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image as Pil
 
-from warmwire.documents.input.open import open_source
+from tests.data.documents.writer import Pdf
+from tests.data.documents.writer import text as shown
+from warmwire.documents.input.open import open_bytes, open_source
 from warmwire.documents.output.markdown import escape, to_markdown
 from warmwire.documents.reading.reader import DocumentReader
 from warmwire.errors import InputError
@@ -248,6 +250,17 @@ def test_what_is_drawn_is_told_apart() -> None:
     assert "White on a bar" in said
     assert "White on a ground" in said
     assert [line.text for line in text.hidden] == ["White on paper"]
+
+
+def test_small_capitals_are_of_the_size_of_the_letters_beside_them() -> None:
+    pdf = Pdf()
+    pdf.page(
+        shown(72, 700, "in the") + shown(108, 700, "GENERAL HARBOUR RULES", 8) + shown(72, 660, "GENERAL RULES", 8)
+        + shown(72, 620, "T", 44) + shown(100, 620, "HE KEEPER COUNTED THE LAMPS")
+        + shown(72, 580, "a") + shown(80, 580, "few words below the line", 8)
+    )  # fmt: skip
+    lines = open_bytes("small.pdf", pdf.bytes()).page(0).text().lines
+    assert [(line.text[-5:], line.size) for line in lines] == [("RULES", 11), ("RULES", 8), ("LAMPS", 11), (" line", 8)]
 
 
 def test_words_are_put_together_whatever_order_the_file_has() -> None:

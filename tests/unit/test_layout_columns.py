@@ -26,6 +26,12 @@ def test_three_columns_whose_lines_do_not_stand_level() -> None:
     assert texts(structure(page, WIDTH, HEIGHT)) == _joined(PROSE, PROSE, PROSE)
 
 
+def test_a_comma_that_hangs_over_its_column_does_not_part_a_narrow_gutter() -> None:
+    left, right = lines(50, 100, PROSE * 4), lines(284, 100, OTHER * 4)
+    left[6].box = replace(left[6].box, right=276.5)
+    assert " ".join(texts(structure([*left, *right], WIDTH, HEIGHT))) == " ".join(PROSE * 4 + OTHER * 4)
+
+
 def test_a_wide_heading_parts_the_page_into_bands() -> None:
     upper = [*lines(50, 100, PROSE), *lines(320, 100, OTHER)]
     lower = [*lines(50, 300, OTHER), *lines(320, 300, PROSE)]

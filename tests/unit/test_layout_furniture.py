@@ -21,14 +21,14 @@ def running(*edge: Line, body: list[Line] = BODY, rules: tuple[Box, ...] = ()) -
 
 @pytest.mark.parametrize(
     "text",
-    ["12", "xiv", "Page 3 of 7", "- 12 -", "[3]", "3/12", "Seite 4", "p. 9", "第3页", "A-12", "– 3 –", "| 7"],
+    ["12", "xiv", "Page 3 of 7", "- 12 -", "[3]", "3/12", "Seite 4", "p. 9", "第3页", "A-12", "– 3 –", "| 7", "47699"],
 )
 def test_page_numbers(text: str) -> None:
     assert sign_of(text) is Sign.FOLIO
     assert running(line(300, 760, text)) == [text]
 
 
-@pytest.mark.parametrize("text", ["civic", "did", "Total", "12345", "4 May", "3.5", "Figure 3", "1. Scope"])
+@pytest.mark.parametrize("text", ["civic", "did", "Total", "123456", "4 May", "3.5", "Figure 3", "1. Scope"])
 def test_words_and_figures_that_are_no_page_numbers(text: str) -> None:
     assert sign_of(text) is not Sign.FOLIO
 
@@ -36,6 +36,12 @@ def test_words_and_figures_that_are_no_page_numbers(text: str) -> None:
 def test_a_books_page_and_title_in_capitals_are_more_than_capitals() -> None:
     assert sign_of("214 THE RIVER PILOT") is sign_of("THE RIVER PILOT 214") is Sign.NAMED
     assert sign_of("4 RESULTS") is sign_of("214 rivers and more") is Sign.WEAK
+
+
+def test_the_volume_of_a_journal_names_its_running_head() -> None:
+    head = "The River Register / Vol. 85, No. 152 / Thursday, August 6, 2020 / Rules and notices 47699"
+    assert running(line(50, 40, head)) == [head]
+    assert sign_of("the boats in vol. two of the book") is Sign.NONE
 
 
 def test_several_lines_at_one_edge_are_running_ones() -> None:

@@ -58,6 +58,7 @@ def test_levels_follow_the_indents() -> None:
         (["A. Smith wrote it"], [None]),
         (["1.347 of them", "2.611 of these"], ["1.", "2."]),
         (["☐ no", "☑ yes", "[x] also"], ["☐", "☑", "[x]"]),
+        (["− of minus signs", "− of others", "− 12"], ["−", "−", None]),
         (["•tight", "- loose", "-minus"], ["•", "-", None]),
         (["1.) tea", "2.) milk"], ["1.)", "2.)"]),
         (["* a note to the table"], [None]),

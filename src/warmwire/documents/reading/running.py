@@ -98,8 +98,10 @@ def _may_run(page: ReadPage, element: Element, kind: Kind) -> bool:
 
 
 def _body(page: ReadPage) -> float:
-    """The size of the page's longest paragraph."""
-    return max(page.elements, key=lambda e: len(e.text) if e.kind is Kind.TEXT else 0).size
+    """The largest size of the page's long paragraphs: the longest may be a note below the text."""
+    texts = [element for element in page.elements if element.kind is Kind.TEXT]
+    longest = max((len(text.text) for text in texts), default=0)
+    return max((text.size for text in texts if 2 * len(text.text) >= longest), default=0.0)
 
 
 def _masked(text: str) -> str:

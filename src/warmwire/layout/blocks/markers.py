@@ -19,7 +19,7 @@ from typing import Final
 from warmwire.layout.page import Line
 
 _BULLETS = "•●◦○‣▪▫■◆◇▶►▸➢➤✓✔✗✘·・･∙⁃❑❒★※□◎∎➔➜"
-_DASHES = "-–—*+"
+_DASHES = "-–—−*+"
 _UNKNOWN = "\ufffd\ue000-\uf8ff"
 """Glyphs that a file gives no meaning, or one of its own: before the text of several lines they are bullets."""
 _BULLET = re.compile(rf"([{_BULLETS}])\s*(?=\S)")

@@ -21,8 +21,9 @@ from warmwire.layout.page import Box, Element, Line
 from warmwire.layout.rows import are_details, bounds, is_label, is_value, same_row, size_of
 from warmwire.layout.tables.alignment import aligned_tables
 
-MIN_GUTTER = 0.8
-"""Narrowest gutter, in units of the body size."""
+MIN_GUTTER = 0.6
+"""Narrowest gutter, in units of the body size: those of journals are one size wide, and commas hang over their margins.
+With 0.8 one such comma parted both columns at its line."""
 
 CLEAR = 1.5
 """A gutter so wide, in units of the body, is as good as any wider one: then the longest is best. With 3 the gutter

@@ -15,7 +15,7 @@ _ROMAN = r"(?=[ivxlcdm])m{0,3}(?:c[md]|d?c{0,3})(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0
 _PAGE = r"(?:pages?|seite|sheet|blatt|página|pág\.|pagina|pag\.|folio|strona|sida|side|стр\.|p\.|s\.|第)"
 _OF = r"(?:/|of|von|de|sur|di|van|av|af|из)"
 _FOLIO = re.compile(
-    rf"[-–—·|•\s\[(]*(?:{_PAGE}\s*)?(?:(?:[A-Z]{{1,2}}-)?\d{{1,4}}|{_ROMAN})(?:\s*{_OF}\s*\d{{1,4}})?\s*[页頁]?"
+    rf"[-–—·|•\s\[(]*(?:{_PAGE}\s*)?(?:(?:[A-Z]{{1,2}}-)?\d{{1,5}}|{_ROMAN})(?:\s*{_OF}\s*\d{{1,4}})?\s*[页頁]?"
     r"[-–—·|•\s\])]*",
     re.IGNORECASE,
 )
@@ -25,6 +25,7 @@ _NUMBERED = re.compile(
 _NOTICE = re.compile(
     r"©|\(c\)\s*\d{4}|copyright|all rights reserved|alle rechte|tous droits|downloaded from|heruntergeladen|téléchargé"
     r"|https?://|www\.|\bdoi\b|\bissn\b|confidential|vertraulich|confidentiel|licensed (?:to|under)|printed on"
+    r"|\bvol(?:ume|\.)\s?\d+\W"
     r"|^\w+(?:\.\w+)*\.(?:com|org|net|edu|gov|info|de|fr|uk|eu|ch|at)$",
     re.IGNORECASE,
 )

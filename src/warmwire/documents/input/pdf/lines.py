@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,6 +30,8 @@ _RAISED_GAP: Final = 0.3  # of the font size, before a superscript of the same t
 _TYPED: Final = 0.9
 """Share of a line's letters in a typewriter font from which it is typed, and has not merely names in that font."""
 _COMMENTS: Final = ("//", "/*", "# ", "--", ";;", "(*")
+_SMALL_CAPITALS: Final = 0.65
+"""Small capitals have that share of the size of the letters beside them, at least; a drop cap is larger than that."""
 _LEVEL: Final = 5.0
 """Degrees that a line may slope and still belong to its quarter."""
 
@@ -269,9 +271,19 @@ def _line(piece: Piece, box: Box, slope: int, chars: Characters) -> Line:
     return Line(
         box,
         "".join(piece.chars),
-        size=max(sizes, key=lambda size: (sizes[size], size)),
+        size=_size(sizes, piece, chars),
         bold=2 * bold > letters,
         italic=2 * italic > letters,
         mono=mono > _TYPED * letters,
         angle=float(slope),
     )
+
+
+def _size(sizes: Mapping[float, int], piece: Piece, chars: Characters) -> float:
+    """The size that most letters of a line have; small capitals count as the letters beside them, whose text they are:
+    a line that names an ACT in such capitals is set no smaller than those around it."""
+    most = max(sizes, key=lambda size: (sizes[size], size))
+    letters = [(chars.styles[at].size, char) for char, at in zip(piece.chars, piece.at, strict=True) if at >= 0]
+    full = max((size for size, char in letters if char.isalpha()), default=most)
+    small = "".join(char for size, char in letters if size == most)
+    return full if small.isupper() and most >= _SMALL_CAPITALS * full else most

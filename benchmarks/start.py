@@ -41,9 +41,9 @@ MOST: Final = {"run": 350.0}
 
 def verbs() -> list[str]:
     """All verbs, in the order of the help."""
-    from warmwire.cli import app
+    from warmwire.cli import VERBS
 
-    return [str(command.callback.__name__).replace("_", "-") for command in app.registered_commands if command.callback]
+    return list(VERBS)
 
 
 def words(folder: Path, addr: str) -> dict[str, list[str]]:

@@ -26,8 +26,10 @@ from flow import drawn  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
 from warmwire import errors  # noqa: E402
-from warmwire.cli import app  # noqa: E402
+from warmwire.cli import make_app  # noqa: E402
 from warmwire.cli.examples import EXAMPLES  # noqa: E402
+
+app: Final = make_app()
 
 MADE: Final = "<!-- Made by docs/reference.py; run `make docs-reference` instead of editing. -->"
 ROOMS: Final = ("<!-- rooms: made by docs/reference.py -->", "<!-- end of rooms -->")

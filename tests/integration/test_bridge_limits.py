@@ -4,6 +4,7 @@ that fast streams leave it time for everybody else."""
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -65,6 +66,27 @@ def test_an_offer_of_another_protocol_is_passed_over(
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
     assert "pgrade" not in caplog.text
     assert "nstall" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "said"),
+    [
+        (b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"a" * 2_000_000, 431, "64 KiB"),
+        (b"\x16\x03\x01\x02\x00\x01\x00" * 50_000 + b"\r\n\r\n", 400, "no HTTP request"),
+        (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "no HTTP request"),
+    ],
+    ids=["huge", "garbage", "bad chunk"],
+)
+def test_what_cannot_be_read_is_answered(
+    make: Callable[..., BridgeThread], head: bytes, status: int, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with connect(make()) as sock:
+        sock.sendall(head)
+        sock.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: sock.recv(1 << 16), b""))
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert said in json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert "Traceback" not in caplog.text
 
 
 def test_a_body_that_does_not_come_is_answered(make: Callable[..., BridgeThread]) -> None:

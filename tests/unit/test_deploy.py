@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from warmwire.cli import app
+from warmwire.cli import make_app
 
 ROOT = Path(__file__).parents[2]
 yaml = pytest.importorskip("yaml")
@@ -26,7 +26,7 @@ def test_the_job_calls_a_verb_with_options_that_it_has(job: Any) -> None:
 
     program, verb, *words = shlex.split(job["spec"]["entrypoint"])
     assert program == "warmwire"
-    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    command = get_command(make_app()).commands[verb]  # type: ignore[attr-defined]
     context = command.make_context(verb, words, resilient_parsing=False)
     assert context.params["ray"] == "auto"
     cpus = [

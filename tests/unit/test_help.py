@@ -15,8 +15,10 @@ import typer.main
 from typer.testing import CliRunner
 
 from tests.support import COMMAND
-from warmwire.cli import app
+from warmwire.cli import make_app
 from warmwire.cli.examples import EXAMPLES
+
+app = make_app()
 
 FRACTIONS = [
     (name, option.opts[0])

@@ -156,15 +156,16 @@ def test_clients_and_hosts_load_no_page_model(module: str) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    help_text = "with contextlib.redirect_stdout(io.StringIO()): app(['serve', '--help'], standalone_mode=False)"
-    assert loaded_by(f"import contextlib, io\nfrom warmwire.cli import app\n{help_text}") & HEAVY == set()
+    help_text = "with contextlib.redirect_stdout(io.StringIO()): make_app()(['serve', '--help'], standalone_mode=False)"
+    assert loaded_by(f"import contextlib, io\nfrom warmwire.cli import make_app\n{help_text}") & HEAVY == set()
 
 
 def test_a_file_with_text_of_its_own_is_read_without_models_hosts_and_document_libraries() -> None:
     """What its reading costs before the first page. `docling_core` alone is a second."""
     file = Path(__file__).parents[1] / "data" / "documents" / "links.pdf"
     loaded = loaded_by(
-        f"import os\nfrom warmwire.cli import app\napp(['ocr', {str(file)!r}, '-o', os.devnull], standalone_mode=False)"
+        "import os\nfrom warmwire.cli import make_app\n"
+        f"make_app(['ocr'])(['ocr', {str(file)!r}, '-o', os.devnull], standalone_mode=False)"
     )
     needed = {"numpy", "pypdfium2"}
     others = {"asyncio", "ssl", "multiprocessing", "http", "pandas", "pydantic", "rich"}

@@ -15,7 +15,7 @@ from typing import Any, Final
 import uvicorn
 
 from warmwire.bridge.app import make_app
-from warmwire.bridge.http import HttpConnection, Waiting
+from warmwire.bridge.http import MAX_HEAD, HttpConnection, Waiting
 from warmwire.bridge.output import Bounds
 from warmwire.bridge.router import Router
 from warmwire.errors import ListenError, UsageError
@@ -62,6 +62,7 @@ def make_server(
     config = uvicorn.Config(
         make_app(hosts, key, bounds),
         http=http,
+        h11_max_incomplete_event_size=MAX_HEAD,
         ws="none",
         lifespan="on",
         log_config=None,

@@ -1,59 +1,55 @@
 """The command line: one module for each verb, the parts of `ocr`, and what verbs share (streams, signals, mistakes).
 
-Verbs import what they need when they run, so that `--help` is instant. Results go to stdout and everything else to
-stderr. Exit status: 0 done, 1 some input failed, 2 wrong usage, 130 interrupted.
+Only the verb that is called is loaded, and it imports what it needs when it runs. Results go to stdout and everything
+else to stderr. Exit status: 0 done, 1 some input failed, 2 wrong usage, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
 from warmwire.cli.console.mistakes import explained
 from warmwire.cli.console.stdout import give_stdout_up, watch_stdout
 from warmwire.cli.examples import epilog
-from warmwire.cli.verbs.ask import ask
-from warmwire.cli.verbs.bridge import bridge
-from warmwire.cli.verbs.chat import chat
-from warmwire.cli.verbs.doctor import doctor
-from warmwire.cli.verbs.embed import embed
-from warmwire.cli.verbs.help import help
-from warmwire.cli.verbs.inspect import inspect
-from warmwire.cli.verbs.ipc import ipc
-from warmwire.cli.verbs.load import load
-from warmwire.cli.verbs.mcp import mcp
-from warmwire.cli.verbs.merge import merge
-from warmwire.cli.verbs.models import models
-from warmwire.cli.verbs.ocr import ocr
-from warmwire.cli.verbs.ps import ps
-from warmwire.cli.verbs.rerank import rerank
-from warmwire.cli.verbs.run import run
-from warmwire.cli.verbs.serve import serve
-from warmwire.cli.verbs.status import status
-from warmwire.cli.verbs.stop import stop
-from warmwire.cli.verbs.train import train
-from warmwire.cli.verbs.watch import watch
-from warmwire.cli.verbs.watch_folder import watch_folder
-from warmwire.cli.verbs.yaml import yaml
 
-app = typer.Typer(
-    name="warmwire",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+VERBS: Final = (
+    "ocr", "watch-folder", "serve", "ask", "chat", "embed", "rerank", "status", "watch", "bridge", "ps", "load", "stop",
+    "train", "run", "inspect", "yaml", "merge", "ipc",
+    "mcp", "models", "doctor", "help",
+)  # fmt: skip
+"""In the order of the help. Each is the function of its name in the module of its name."""
+
+_NEED_WORDS: Final = frozenset(
+    {"ocr", "watch-folder", "serve", "ask", "rerank", "load", "stop", "train", "run", "inspect", "yaml", "merge", "ipc"}
 )
-_NEED_WORDS = (ocr, watch_folder, serve, ask, rerank, load, stop, train, run, inspect, yaml, merge, ipc)
 """Verbs that can do nothing with no argument: alone they show their help."""
 
-for _verb in (
-    ocr, watch_folder, serve, ask, chat, embed, rerank, status, watch, bridge, ps, load, stop,
-    train, run, inspect, yaml, merge, ipc,
-    mcp, models, doctor, help,
-):  # fmt: skip
-    app.command(epilog=epilog(_verb.__name__.replace("_", "-")), no_args_is_help=_verb in _NEED_WORDS)(_verb)
+
+def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """The command line, with all of its verbs or some: each takes milliseconds to load."""
+    app = typer.Typer(
+        name="warmwire",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for verb in verbs:
+        name = verb.replace("-", "_")
+        function = getattr(import_module(f"warmwire.cli.verbs.{name}"), name)
+        app.command(epilog=epilog(verb), no_args_is_help=verb in _NEED_WORDS)(function)
+    return app
+
+
+def _asked(words: Sequence[str]) -> Iterable[str]:
+    """The verb that is called; all where the answer tells of them: help, a mistake, the Tab key."""
+    return words[:1] if words and words[0] in VERBS and words[0] != "help" else VERBS
 
 
 def _version(wanted: bool) -> None:
@@ -64,7 +60,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[
@@ -83,7 +78,7 @@ def main() -> None:
     stdout = watch_stdout()
     try:
         # Typer itself makes 130 of a KeyboardInterrupt inside a verb.
-        status = app(prog_name="warmwire", standalone_mode=False) or 0
+        status = make_app(_asked(sys.argv[1:]))(prog_name="warmwire", standalone_mode=False) or 0
         if stdout is not None:
             sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final
 
 from warmwire.models.interface import Capabilities, Finish, Model
@@ -25,8 +26,9 @@ class EchoModel:
 
     def generate(self, request: Request, emit: Callable[[OutBlock], None], cancelled: threading.Event) -> Finish:
         """Deltas are the tokens that are counted, those of the last user text as input."""
-        finish = Finish(usage=Usage(len(_WORDS.findall(_last_text(request)))))
-        for delta in _deltas(request):
+        words = _WORDS.findall(_last_text(request))
+        finish = Finish(usage=Usage(len(words)))
+        for delta in chain(_seen(request), words):
             if cancelled.is_set():
                 finish.stop_reason = StopReason.CANCELLED
                 break
@@ -38,11 +40,11 @@ class EchoModel:
         return finish
 
 
-def _deltas(request: Request) -> Iterator[str]:
+def _seen(request: Request) -> Iterator[str]:
+    """What is said of each image."""
     for attachment in request.attachments:
         if attachment.kind == "image":
             yield f"[image {attachment.id} {attachment.width}x{attachment.height}]"
-    yield from _WORDS.findall(_last_text(request))
 
 
 def _last_text(request: Request) -> str:

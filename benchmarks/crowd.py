@@ -37,7 +37,7 @@ from warmwire.client import Client, Message, Request, text_block
 from warmwire.markov import train
 from warmwire.wire.generation.request import encode_request
 
-COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
+COMMAND = [sys.executable, "-m", "warmwire"]
 STREAMS = 4
 DELTAS = 200_000
 GROUP: Final = "crowd"

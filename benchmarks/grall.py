@@ -39,7 +39,7 @@ from warmwire.markov import train
 from warmwire.wire.grall import Event, EventReader, Gen, New, Ping, Pong, encode_command
 
 GROUP: Final = "grall"
-WARMWIRE: Final = [sys.executable, "-c", "from warmwire.command import main; main()"]
+WARMWIRE: Final = [sys.executable, "-m", "warmwire"]
 CONNECTIONS, EACH = 8, 8
 """Connections that are busy, and generations of each."""
 PING: Final = encode_command(Ping())

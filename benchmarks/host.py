@@ -107,7 +107,7 @@ def address(directory: str) -> str:
 def serving(path: str, threads: int, directory: str, *more: str) -> Iterator[Client]:
     """A client of `warmwire serve`, in a process of its own until the block ends."""
     addr = address(directory)
-    command = [sys.executable, "-c", "from warmwire.command import main; main()", "serve", path, "--socket", addr]
+    command = [sys.executable, "-m", "warmwire", "serve", path, "--socket", addr]
     process = subprocess.Popen([*command, "--threads", str(threads), *more], stderr=subprocess.DEVNULL)
     try:
         with Client(addr) as client:

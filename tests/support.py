@@ -26,7 +26,7 @@ from warmwire.transport.paths import Surface, surface_addr
 from warmwire.wire.generation.frames import FrameReader
 from warmwire.wire.generation.messages import OutBlock, Request
 
-COMMAND = [sys.executable, "-c", "from warmwire.command import main; main()"]
+COMMAND = [sys.executable, "-m", "warmwire"]
 """The command, as this Python runs it."""
 
 DATA = Path(__file__).parent / "data"

@@ -30,7 +30,3 @@ def main() -> None:
         print("warmwire: interrupted", file=sys.stderr)
         sys.exit(130)
     run()
-
-
-if __name__ == "__main__":
-    main()

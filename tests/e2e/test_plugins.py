@@ -60,8 +60,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def warmwire(python: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    code = "from warmwire.command import main; main()"
-    return subprocess.run([python, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
+    return subprocess.run([python, "-m", "warmwire", *arguments], capture_output=True, text=True, timeout=120)
 
 
 def test_the_tutorial_is_served_and_asked(python: str, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

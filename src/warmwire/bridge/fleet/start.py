@@ -37,7 +37,7 @@ def start_host(declared: Declared) -> subprocess.Popen[bytes]:
 
     Raises LoadError where no process can be started.
     """
-    command = [sys.executable, "-P", "-m", "warmwire.command", "serve", "--socket", declared.socket]
+    command = [sys.executable, "-P", "-m", "warmwire", "serve", "--socket", declared.socket]
     command += ["--workers", str(declared.workers)]
     if declared.parallel > 1:
         command += ["--parallel", str(declared.parallel)]

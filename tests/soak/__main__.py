@@ -1,6 +1,10 @@
 """python -m tests.soak [--minutes 5] [--seed N] [--output docs/reliability.md]
 
 Starts a host of each wire and a bridge, lets every actor loose on them for so many minutes, and looks at what is left.
+The minutes are those in which faults are begun. What is under way then has half a minute to end by itself; a program
+that has not ended is told to, and nothing is asked of it. With the start and the looks at what is left, which take
+seconds, a run is over within a minute of its time.
+
 Prints the counts and, where something did not hold, what it was, where the log of everything that was done lies, and
 how to do it again; the exit status is 1 then. With --output the counts of a good run are written into that page.
 """
@@ -25,11 +29,13 @@ import httpx
 
 from tests.figures import write_between
 from tests.soak.bridge import Http
+from tests.soak.fleet import Fleet
 from tests.soak.grall import Grall
 from tests.soak.ledger import ALLOWED_MB, ALLOWED_SHARE, Ledger
 from tests.soak.lives import Lives
 from tests.soak.runs import Dropper, Reader
-from tests.soak.stage import HANGS, WAIT, Actor, Process, Stage
+from tests.soak.stage import GRACE, HANGS, WAIT, Actor, Process, Stage
+from tests.soak.tasks import Tasks
 from tests.soak.wire import TIMEOUT, Breaker, Crowd, Rude, Staller, Subscriber, Survivor, order, words
 from tests.support import DATA, PATIENCE, Peer, children, is_running
 from warmwire.transport.dial import connect
@@ -38,6 +44,9 @@ from warmwire.transport.listen import raise_descriptor_limit
 WORKERS = 3
 SPARE = 2 * WORKERS + 4
 """Descriptors of a kind, and mappings, that a host may have more than before the run: it keeps some for the next."""
+
+LAST = 30.0
+"""Seconds that what is under way has at the end of the run."""
 
 END = "at the end"
 
@@ -98,7 +107,7 @@ def main() -> int:
 def play(stage: Stage) -> list[str]:
     """The run; returns how each host's memory went."""
     wire, grall = str(stage.folder / "wire.sock"), str(stage.folder / "grall.sock")
-    served = stage.start("serve", "faulty", "--socket", wire, "--workers", str(WORKERS), "--queue", "2000",
+    served = stage.start("serve", "faulty-tasks", "--socket", wire, "--workers", str(WORKERS), "--queue", "2000",
                          "--request-timeout", f"{TIMEOUT}", "--write-timeout", f"{TIMEOUT}")  # fmt: skip
     chained = stage.start("ipc", str(DATA / "grall" / "utf8_d6.gril"), grall, "--rng-seed", "7")
     bridged = stage.start("bridge", "--socket", wire, "--listen", "127.0.0.1:0")
@@ -115,9 +124,9 @@ def play(stage: Stage) -> list[str]:
         *(Rude(stage, wire, number) for number in range(3)),
         *(Grall(stage, grall, number) for number in range(2)),
         *(Http(stage, found[0], number) for number in range(2)),
-        *(actor(stage, wire) for actor in (Survivor, Staller, Subscriber, Crowd)),
+        *(actor(stage, wire) for actor in (Survivor, Staller, Subscriber, Crowd, Tasks)),
         Breaker(stage, served, wire),
-        *(actor(stage) for actor in (Reader, Dropper, Lives)),
+        *(actor(stage) for actor in (Reader, Dropper, Lives, Fleet)),
     ]
     for actor in actors:
         actor.start()
@@ -126,12 +135,20 @@ def play(stage: Stage) -> list[str]:
             host.sample()
         stage.over.wait(0.5)
     stage.over.set()
-    last = time.monotonic() + HANGS
-    for actor in actors:
-        actor.join(max(0.1, last - time.monotonic()))
-        stage.ledger.check(END, not actor.is_alive(), f"{actor.name} has not ended")
+    end(stage, hosts, actors)
     look(stage, hosts, wire)
     return memory(stage, hosts)
+
+
+def end(stage: Stage, hosts: list[Watched], actors: list[Actor]) -> None:
+    """Wait for what is under way, then cut it off. Who only asks a host must have been answered by then."""
+    last = time.monotonic() + LAST
+    for actor in actors:
+        actor.join(max(0.0, last - time.monotonic()))
+        stage.ledger.check(END, actor.has_processes or not actor.is_alive(), f"{actor.name} has not ended")
+    stage.cut_off(but=[host.process for host in hosts])
+    for actor in actors:
+        actor.join(GRACE)
 
 
 def answered(path: str) -> bool:

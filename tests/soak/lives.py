@@ -58,6 +58,7 @@ class Lives(Actor):
 
     fault = "SIGTERM at any moment"
     pause = 0.3
+    has_processes = True
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)

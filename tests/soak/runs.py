@@ -34,6 +34,7 @@ class Reading(Actor):
     """What both actors know: a folder of their own, and what the model was shown."""
 
     pause = 0.2
+    has_processes = True
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)

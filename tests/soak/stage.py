@@ -15,7 +15,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,14 @@ WAIT: Final = 60.0
 
 HANGS: Final = 180.0
 """Seconds after which a process that should have ended, or done its work, hangs."""
+
+GRACE: Final = 10.0
+"""Seconds that a program has to end once it was told to."""
+
+
+class RunIsOverError(Exception):
+    """There is no time left for what an actor was about to do; it has not failed."""
+
 
 _BE_SUBREAPER: Final = 36
 """prctl's PR_SET_CHILD_SUBREAPER: orphans among our descendants become our children."""
@@ -52,6 +60,9 @@ class Stage:
             "XDG_RUNTIME_DIR": str(folder / "run"),
         }
         self.may_mount = _may_mount()
+        self.closed = False
+        """Nothing may be begun any more, and nothing is asked of what was under way."""
+
         self._counter = 0
         self._processes: set[Process] = set()
         self._turn = threading.Lock()
@@ -66,6 +77,8 @@ class Stage:
 
     def launch(self, words: Sequence[str], **options: Any) -> Process:
         with self._turn:
+            if self.closed:
+                raise RunIsOverError
             self._counter += 1
             log = self.folder / f"{self._counter}-{next((w for w in words if w.isalpha()), 'process')}.log"
             process = Process(self, words, log, **options)
@@ -75,6 +88,18 @@ class Stage:
     def forget(self, process: Process) -> None:
         with self._turn:
             self._processes.discard(process)
+
+    def cut_off(self, but: Collection[Process]) -> None:
+        """End what still runs, gently and then not; nothing can be begun after it."""
+        with self._turn:
+            self.closed = True
+            left = [process for process in self._processes if process not in but]
+        for process in left:
+            process.signal(signal.SIGTERM)
+        last = time.monotonic() + GRACE
+        for process in left:
+            process.wait(max(0.0, last - time.monotonic()))
+            process.end()
 
     def end_all(self) -> None:
         """Kill what still runs."""
@@ -177,6 +202,9 @@ class Actor(threading.Thread):
     pause = 0.02
     """Seconds between two turns, on average."""
 
+    has_processes = False
+    """Whether a turn may take long since it starts programs; such a one is cut off at the end of the run."""
+
     def __init__(self, stage: Stage, number: int = 0) -> None:
         super().__init__(name=f"{type(self).__name__}-{number}", daemon=True)
         self.stage, self.ledger = stage, stage.ledger
@@ -190,8 +218,11 @@ class Actor(threading.Thread):
         while not self.stage.over.is_set():
             try:
                 self.turn()
+            except RunIsOverError:
+                return
             except Exception as error:
-                self.ledger.unexpected(self.fault, error)
+                if not self.stage.closed:
+                    self.ledger.unexpected(self.fault, error)
                 self.stage.over.wait(0.5)
             self.stage.over.wait(self.rng.expovariate(1 / self.pause))
 
@@ -202,6 +233,8 @@ class Actor(threading.Thread):
 
     def check(self, holds: object, what: str) -> None:
         """Ask something after the fault that was begun last."""
+        if self.stage.closed:
+            raise RunIsOverError
         self.ledger.check(self.fault, holds, what)
 
     def one_of(self, weights: Mapping[str, float]) -> str:

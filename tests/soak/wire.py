@@ -318,6 +318,8 @@ class Crowd(Wire):
         self.did("1,000 clients", f"{count}")
         clients = [AsyncClient(self.path, wait=WAIT, timeout=2 * WAIT) for _ in range(count)]
         for client in clients:
+            if self.stage.over.is_set():
+                return
             await client.connect()
         answers = await asyncio.gather(*map(self._ask, clients), return_exceptions=True)
         for error in answers:

@@ -97,6 +97,42 @@ class Faulty:
         return Finish()
 
 
+class FaultyTasks(Faulty):
+    """Embeds and ranks as well: numbers that only this text, or this query with this document, has."""
+
+    name = "faulty-tasks"
+
+    @property
+    def capabilities(self):
+        from warmwire.models.interface import Capabilities
+
+        return Capabilities(embed=True, rerank=True, dimensions=2)
+
+    def embed(self, texts, cancelled, *, dimensions=None, task=None):
+        from warmwire.models.interface import Embeddings
+
+        self._obey(texts[0], cancelled)
+        return Embeddings([[number_of(text), 1.0] for text in texts], 2, self.name)
+
+    def rerank(self, query, documents, cancelled, *, top_n=None):
+        from warmwire.models.interface import Ranking, rank
+
+        self._obey(query, cancelled)
+        return Ranking(rank([number_of(f"{query}/{document}") for document in documents], top_n), self.name)
+
+    def _obey(self, text, cancelled):
+        if text.startswith("exit"):
+            os._exit(3)
+        if text.startswith("raise"):
+            raise ValueError(text)
+        if text.startswith("slow"):
+            cancelled.wait(0.5)
+
+
+def number_of(text):
+    return zlib.crc32(text.encode()) / (1 << 32)
+
+
 class Sheets:
     """Calls a page by its pixels, and notes in the file FAULTY_SHOWN that it was shown it."""
 
@@ -127,12 +163,12 @@ def load_faulty(name):
             file.write("x")
         if os.path.exists(path):
             os._exit(9)
-    return Faulty()
+    return FaultyTasks() if name == FaultyTasks.name else Faulty()
 
 
 class FaultyKind(Kind):
     word = "faulty"
-    usage = "faulty[-pages|-file|-bug|-exit|@FILE|=FILE]"
+    usage = "faulty[-pages|-tasks|-file|-bug|-exit|@FILE|=FILE]"
     summary = "a model that fails as it is told"
 
     def matches(self, name):

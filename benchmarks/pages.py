@@ -264,12 +264,13 @@ def measure(name: str, chosen: Set, corpus: Path, results: Path, step: int, inst
 
 
 GROUP: Final = "scanned pages"
-BESIDE: Final = ("tesseract", "faster-paddle, tiny", "rapidocr")
-"""Peers as they come: tiny is what faster-paddle takes when it is not told. The slowest is last."""
+BESIDE: Final = {"tesseract": 0.2, "faster-paddle, tiny": 0.2, "rapidocr": 0.6}
+"""Peers as they come, and what each takes of the time: tiny is what faster-paddle takes when it is not told. The
+slowest is last, and has what the others left."""
 LOADING: Final = 8.0
 """Seconds that both take to load, and a part to end."""
-PARTS_READ: Final = 3
-"""Parts of a sample; each is read by both in turn."""
+PARTS_READ: Final = 6
+"""Parts of a sample, as many as there is time for; each is read by both in turn."""
 
 Document = tuple[Path, Set, str, Path]
 """The folder that its set is in, its set, its name and its file."""
@@ -281,7 +282,8 @@ def sample(each: int, small: int) -> list[list[Document]]:
     parts: list[list[Document]] = [[] for _ in range(PARTS_READ)]
     for corpus, one, count in chosen:
         documents = [(corpus, one, name, file) for name, file in one.documents(corpus)]
-        for i in range(count if documents else 0):
+        count = min(count, len(documents))
+        for i in range(count):
             parts[i % PARTS_READ].append(documents[i * len(documents) // count])
     return parts
 
@@ -340,14 +342,18 @@ def beside(peer: str, parts: Sequence[Sequence[Document]], seconds: float) -> Ro
 
 def rows(budget: Budget) -> Rows:
     """Beside each peer that is here, within a time that goes by how slow they are."""
-    parts = sample(0, 6) if budget.quick else sample(3, 6)
+    parts = sample(0, PARTS_READ) if budget.quick else sample(PARTS_READ, 2 * PARTS_READ)
+    until = time.monotonic() + budget.share(1.0)
     if not budget.quick and not SHARED.exists():
         yield Note(GROUP, "the sets of ../shared are not here; only tests/data is read")
-    for peer, part in zip(BESIDE, (1.0,) if budget.quick else (0.22, 0.28, 0.5), strict=False):
+    left = dict(list(BESIDE.items())[: 1 if budget.quick else None])
+    for peer in tuple(left):
         if there(peer, peers.FOLDER):
-            yield from beside(peer, parts, budget.share(part) - LOADING)
+            part = left[peer] / sum(left.values())
+            yield from beside(peer, parts, part * (until - time.monotonic()) - LOADING)
         else:
             yield Note(GROUP, f"{peer} is not installed; left out")
+        del left[peer]
 
 
 def memory(workers: int, page: Any) -> float:

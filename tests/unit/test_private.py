@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from warmwire.errors import WarmwireError
-from warmwire.system.private import private_directory
+from warmwire.system.private import PrivateDirectory, private_directory
 from warmwire.transport.paths import Surface, check_path, surface_addr
 
 
@@ -31,3 +33,28 @@ def test_where_there_is_no_room_it_says_what_to_do(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tempfile, "tempdir", "/no/such/place")
     with pytest.raises(WarmwireError, match="set TMPDIR"):
         private_directory()
+
+
+def test_what_killed_owners_leave_behind_goes_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    script = (
+        "import os; from warmwire.system.private import PrivateDirectory;"
+        " os.mkdir(PrivateDirectory().path + '/more'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(tmp_path)})
+    [abandoned] = tmp_path.iterdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "owner").touch()
+    (tmp_path / "warmwire-link").symlink_to("elsewhere")
+    (tmp_path / "warmwire-file").touch()
+    (tmp_path / "warmwire-without").mkdir()
+    with PrivateDirectory() as alive:
+        assert not abandoned.exists()
+        with PrivateDirectory() as other:
+            assert os.listdir(alive.path) == os.listdir(other.path) == ["owner"]
+        assert not os.path.exists(other.path)
+    kept = {"elsewhere", "warmwire-link", "warmwire-file", "warmwire-without"}
+    assert set(os.listdir(tmp_path)) == kept
+    assert os.listdir(tmp_path / "elsewhere") == ["owner"]

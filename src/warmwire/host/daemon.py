@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import grp
 import os
-import shutil
 import signal
 import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping
@@ -26,7 +25,7 @@ from warmwire.host.notify import InheritedPath, inherited_paths, notify
 from warmwire.host.serving import serving, unless
 from warmwire.host.workers.pool import WorkerPool
 from warmwire.system.closing import Closing
-from warmwire.system.private import private_directory
+from warmwire.system.private import PrivateDirectory
 from warmwire.transport.listen import Access, raise_descriptor_limit
 from warmwire.transport.paths import Surface, surface_addr
 from warmwire.transport.peer import own_uids
@@ -115,8 +114,8 @@ class PrivateHost(Closing):
     def __init__(
         self, model: str, *, workers: int = 1, threads: int | None = None, request_timeout: float | None = None
     ) -> None:
-        self._directory = private_directory()
-        self.addr = str(Path(self._directory) / "private.sock")
+        self._directory = PrivateDirectory()
+        self.addr = str(Path(self._directory.path) / "private.sock")
         self._ready: Future[str] = Future()
         self._stop: Callable[[], object] = lambda: None
         self._started = threading.Event()
@@ -142,7 +141,7 @@ class PrivateHost(Closing):
         if self._thread.is_alive():
             self._stop()
             self._thread.join()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._directory.close()
 
     def _run(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -24,7 +23,7 @@ import msgspec
 from warmwire.errors import InputError, InvalidRequestError
 from warmwire.models.llama.options import LlamaSettings
 from warmwire.models.openai.errors import upstream_error
-from warmwire.system.private import private_directory
+from warmwire.system.private import PrivateDirectory
 
 _FORMER_PROMPTS_MIB: Final = 512
 """What is kept of prompts that another one has followed, MiB of each worker process."""
@@ -40,9 +39,8 @@ class LlamaEngine:
         import xllamacpp
 
         self.device = _device(xllamacpp)
-        directory = private_directory()
-        try:
-            socket = os.path.join(directory, "llama.sock")
+        with PrivateDirectory() as directory:
+            socket = os.path.join(directory.path, "llama.sock")
             params = _params(xllamacpp, settings, socket, gpu=bool(self.device))
             with _captured_errors() as errors:
                 try:
@@ -50,8 +48,6 @@ class LlamaEngine:
                 except (RuntimeError, ValueError) as error:
                     raise InputError(f"llama.cpp cannot load {settings.path}: {_reason(errors(), error)}") from None
             self.properties = _properties(socket)
-        finally:
-            shutil.rmtree(directory)
 
     def chat(self, body: dict[str, Any], take: Callable[[bytes], None], cancelled: threading.Event) -> None:
         """See `Upstream.chat`."""

@@ -1,9 +1,9 @@
 """python -m tests.soak [--minutes 5] [--seed N] [--output docs/reliability.md]
 
 Starts a host of each wire and a bridge, lets every actor loose on them for so many minutes, and looks at what is left.
-The minutes are those in which faults are begun. What is under way then has a minute to end by itself; a program that has not ended is told to, and nothing is asked of
-it. On a machine of its own a run ends seconds after its time; on one that others use it may take a minute and a half
-more, with the start and the looks at what is left.
+The minutes are those in which faults are begun. What is under way then has a minute to end by itself; a program that
+has not ended is told to, and nothing is asked of it. On a machine of its own a run ends seconds after its time; on one
+that others use it may take a minute and a half more, with the start and the looks at what is left.
 
 Prints the counts and, where something did not hold, what it was, where the log of everything that was done lies, and
 how to do it again; the exit status is 1 then. With --output the counts of a good run are written into that page.

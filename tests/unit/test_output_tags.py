@@ -8,13 +8,18 @@ from itertools import pairwise
 from typing import Any
 
 import pikepdf
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.documents.writer import PICTURE, Pdf, prose
 from tests.pdf_support import outline
-from tests.unit.test_output_pdf import added
+from tests.unit.test_output_pdf import added, opener
+from warmwire.documents.output.export import export
+from warmwire.documents.output.formats import Format
 from warmwire.documents.output.shares import shares
+from warmwire.documents.reading.hidden import Hidden
+from warmwire.documents.reading.reader import DocumentReader, ReadOptions, settled
 from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Route
 from warmwire.layout.page import Box, Cell, Element, Kind, Table
 from warmwire.layout.runs import Run
@@ -192,3 +197,37 @@ def test_every_word_is_shown_once_whatever_the_elements_are(
         found = Counter(word for share in shown for word in share.text.split())
         assert found == Counter(word for one in runs for word in one.words)
     assert all(len(one.spans) == len(one.words) for share in shown for one in share.runs)
+
+
+def test_what_was_written_is_read_back_as_it_was() -> None:
+    first, leaning = full_page(), page(
+        2,
+        Element(Kind.CODE, "for oil in lamps:\n    fill(oil)", Box(50, 40, 300, 75)),
+        Element(Kind.LIST_ITEM, "1.1 Wicks 14", Box(50, 98, 560, 122)),
+        Element(Kind.LIST_ITEM, "1.2 Oils 16", Box(50, 112, 560, 132)),
+        runs=[
+            run("for oil in lamps:", 50, 42),
+            run("fill(oil)", 70, 58),
+            run("1.1 Wicks", 50, 100),
+            run("14", 500, 112),
+            run("1.2 Oils", 50, 116),
+            run("16", 500, 120),
+        ],
+    )  # fmt: skip
+    first.elements.pop()  # the formula, which has no words
+    written = Reading("x", [first, leaning])
+    source = opener(added(scans(2), written))()
+    reader = DocumentReader(lambda: pytest.fail("the model was asked"), ReadOptions(hidden=Hidden.KEEP))
+    try:
+        found = settled(reader.read(source, [1, 2]))
+    finally:
+        reader.close()
+        source.close()
+    assert [one.record.structure for one in found.pages] == ["structure tree"] * 2
+    assert export(found, Format.TEXT) == export(settled(written), Format.TEXT)
+
+    def kinds(reading: Reading) -> list[tuple[Kind, int]]:
+        elements = (element for one in reading.pages for element in one.elements)
+        return [(element.kind, element.level) for element in elements if element.kind is not Kind.PAGE_HEADER]
+
+    assert kinds(found) == kinds(written)

@@ -25,7 +25,8 @@ class PageText:
     `resolution` is that of a scan's pictures in pixels per inch, 0 where the page is none.
     `quality` is how far the text can be trusted (0 to 1, see `quality`). `turn` is how far the page had to be turned
     clockwise, beyond /Rotate, for its text to stand upright, in degrees. `hidden` is text that nobody sees, `headings`
-    are those that the file itself names, with their levels, `told` is all its structure tree says.
+    are those that the file itself names, with their levels, `told` is all that its structure tree says of the `lines`,
+    or where there are none, of the `hidden` text.
     """
 
     lines: list[Line] = field(default_factory=list)

@@ -53,7 +53,7 @@ def lines_by_element(page: ReadPage) -> list[tuple[Element | None, list[Run]]]:
     for run in page.runs or spread_elements(elements):
         inside = [i for i, element in enumerate(elements) if element.box and _holds(element.box, run.middle)]
         words = run.text.rstrip("-")
-        found = min(inside, key=lambda i: _area(elements[i]), default=None)
+        found = min(inside, key=lambda i: (_lacks(elements[i], run), _area(elements[i])), default=None)
         if found is None:  # a stray line stands after the one before it, unless an element has its words
             found = next((i for i, element in enumerate(elements) if words in element.text), at)
         place = _place(elements[found].text if elements else "", words, cursor if found == at else 0)
@@ -75,6 +75,11 @@ def _place(text: str, words: str, cursor: int) -> int:
 
 def _holds(box: Box, point: Point) -> bool:
     return box.left <= point[0] <= box.right and box.top <= point[1] <= box.bottom
+
+
+def _lacks(element: Element, run: Run) -> bool:
+    """Whether a line's words are not in an element's text: boxes of neighbours overlap on a page that leans."""
+    return element.table is None and f" {run.text} " not in f" {element.text} "
 
 
 def _area(element: Element) -> float:

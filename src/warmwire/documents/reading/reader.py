@@ -299,6 +299,7 @@ class DocumentReader:
         except Exception as error:
             _LOG.debug("page %d: no structure", record.page, exc_info=error)
             return False
+        page.headings = prepared.text.headings
         record.route, record.engine, record.turn = Route.FILE, "file", turn
         return True
 
@@ -352,7 +353,7 @@ def structure_text(lines: list[Line], text: PageText, page: ReadPage) -> list[El
 
 def _retold(lines: list[Line], text: PageText, record: PageRecord, width: float, height: float) -> list[Element] | None:
     """The page as its own structure tree has it, if that can be believed; the record says so."""
-    if text.told is None or lines is not text.lines:
+    if text.told is None or not lines or (text.lines and lines is not text.lines):
         return None
     try:
         if fault := fault_of(text.told):

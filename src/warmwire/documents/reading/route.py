@@ -7,7 +7,6 @@ letters drawn as curves.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from warmwire.documents.input.quality import SURE, TRUSTED, text_quality
@@ -30,9 +29,6 @@ _STAMP_LINES: Final = 2
 _LAYER: Final = 0.5
 """Hidden text may be that of a scan where pictures cover this share of the page, and it has so many letters."""
 _LAYER_LETTERS: Final = 40
-
-_BOX: Final = 1.2
-"""Height of a line's box in font sizes. A hidden font's own size is made to fit the picture and says little."""
 
 _OUTLINES: Final = 60
 """So many curves of the size of letters, and more than there are letters of text, are text that is drawn."""
@@ -79,11 +75,7 @@ def claim_of(text: PageText, hidden: Hidden = Hidden.AUTO) -> Claim | None:
         return Claim("its text", text.lines, False)
     if hidden is Hidden.DROP or text.largest_image < _LAYER:
         return None
-    lines = [
-        replace(line, size=line.box.height / _BOX, bold=None, italic=None, mono=None)
-        for line in text.hidden
-        if line.angle == 0
-    ]
+    lines = [line for line in text.hidden if line.angle == 0]
     words = "\n".join(line.text for line in lines)
     if len(words) < _LAYER_LETTERS or text_quality(words) < TRUSTED:
         return None

@@ -306,4 +306,5 @@ def _gathered(part: Told) -> Told:
 
 
 def _marker(text: str) -> Marker | None:
-    return next(iter(markers_of(text)), None)
+    """The mark that an item's text opens with, if it does: of "1.2 Sails" the mark is not "1."."""
+    return next((one for one in markers_of(text) if one.sure or not one.rest[:1].isdigit()), None)

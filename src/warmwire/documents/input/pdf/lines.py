@@ -34,6 +34,8 @@ _SMALL_CAPITALS: Final = 0.65
 """Small capitals have that share of the size of the letters beside them, at least; a drop cap is larger than that."""
 _LEVEL: Final = 5.0
 """Degrees that a line may slope and still belong to its quarter."""
+_BOX: Final = 1.2
+"""Height of a line's box in font sizes, where the font itself says nothing."""
 
 
 @dataclass(slots=True)
@@ -63,11 +65,11 @@ class Letters:
         """The lines of some upright characters."""
         return list(_read_group(self.chars, members, self.places, 0, self.frame))
 
-    def lines_without(self, used: set[int]) -> list[Line]:
-        """The lines of what is seen, without some characters."""
+    def lines_without(self, used: set[int], *, seen: bool = True) -> list[Line]:
+        """The lines of what is seen, or of what is not, without some characters."""
         found: list[Line] = []
-        for (seen, slope), members in self.groups.items():
-            rest = [at for at in members if at not in used] if seen else []
+        for (is_seen, slope), members in self.groups.items():
+            rest = [at for at in members if at not in used] if is_seen == seen else []
             found += _read_group(self.chars, rest, self.places, slope, self.frame) if rest else []
         return found
 
@@ -85,6 +87,14 @@ def letters_of(chars: Characters, frame: PdfFrame, is_seen: Callable[[CharStyle,
             seen = is_seen(chars.looks[look], Box(*places[index]))
         groups[seen, slopes[look]].append(index)
     return Letters(chars, frame, places, groups)
+
+
+def forget_looks(lines: Iterable[Line]) -> None:
+    """Take away what the font says of lines that nobody sees: it is made to fit the picture, often of one width."""
+    for line in lines:
+        line.bold = line.italic = line.mono = None
+        if line.angle == 0:
+            line.size = line.box.height / _BOX
 
 
 def _places(boxes: NDArray[np.float64], frame: PdfFrame) -> tuple[list[Place], list[int]]:

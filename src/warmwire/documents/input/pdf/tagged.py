@@ -71,18 +71,19 @@ def named_headings(tree: Node, chars: Characters) -> list[tuple[int, str]]:
     return [(level, text) for level, text in found if 0 < len(text) <= LONGEST]
 
 
-def told_page(tree: Node, letters: Letters, drawn: Drawn) -> ToldPage:
-    """A page as its tree has it."""
-    return _Teller(letters, drawn).tell(tree)
+def told_page(tree: Node, letters: Letters, drawn: Drawn, *, seen: bool = True) -> ToldPage:
+    """A page as its tree has it: what is seen of it, or the text that lies unseen over a scan."""
+    return _Teller(letters, drawn, seen).tell(tree)
 
 
 class _Teller:
     """Turns the elements of one page's tree into parts with their lines."""
 
-    def __init__(self, letters: Letters, drawn: Drawn) -> None:
+    def __init__(self, letters: Letters, drawn: Drawn, seen: bool) -> None:
         self._letters = letters
+        self._seen = seen
         self._content: dict[int, list[int]] = defaultdict(list)
-        for at in letters.groups.get((True, 0), ()):
+        for at in letters.groups.get((seen, 0), ()):
             self._content[letters.chars.styles[at].mark].append(at)
         self._images: dict[int, list[Box]] = defaultdict(list)
         for mark, box in zip(drawn.marks, drawn.images, strict=True):
@@ -101,7 +102,7 @@ class _Teller:
         return ToldPage(
             root,
             self._letters.lines_of(artifacts),
-            self._letters.lines_without(told.union(artifacts)),
+            self._letters.lines_without(told.union(artifacts), seen=self._seen),
             pictures,
             len(self._used) + self._repeated,
             self._repeated,
@@ -138,7 +139,10 @@ class _Teller:
         return found
 
     def _part(self, node: Node) -> list[Told]:
-        """An element as a part; as several where it is nothing itself."""
+        """An element as a part; as several where it is nothing itself. A paragraph that is code as a whole is code."""
+        if _role(node) is Role.PARAGRAPH and len(node.kids) == 1:
+            (kid,) = node.kids
+            node = kid if isinstance(kid, Node) and _role(kid) is Role.CODE else node
         role, kids = _role(node), self._parts(node)
         if role is Role.GROUP:
             return kids

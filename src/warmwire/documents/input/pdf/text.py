@@ -14,7 +14,7 @@ from warmwire.documents.input.pdf.draw import draw
 from warmwire.documents.input.pdf.fields import Field, fill_in
 from warmwire.documents.input.pdf.frame import PdfFrame, turn_box
 from warmwire.documents.input.pdf.ligatures import name_glyphs
-from warmwire.documents.input.pdf.lines import Letters, letters_of
+from warmwire.documents.input.pdf.lines import Letters, forget_looks, letters_of
 from warmwire.documents.input.pdf.links import Target, anchor
 from warmwire.documents.input.pdf.objects import Drawn, covers_page, drawings, is_painted, joined_strips, paint, walk
 from warmwire.documents.input.pdf.tagged import named_headings, told_page
@@ -52,6 +52,8 @@ def read_page(page: Any, frame: PdfFrame, targets: Sequence[Target] = (), fields
 
     letters = letters_of(chars, upright, is_seen)
     lines, hidden = letters.lines(seen=True), letters.lines(seen=False)
+    told = _told(tree, letters, drawn, seen=bool(lines)) if tree is not None and (lines or hidden) else None
+    forget_looks(hidden if lines or told is None else [*hidden, *told.root.all_lines(), *told.artifacts, *told.untold])
     if sum(len(line.text) for line in lines if line.mono) > 0.9 * sum(len(line.text) for line in lines):
         for line in lines:  # a page typed as a whole: the font tells nothing of code
             line.mono = None
@@ -75,15 +77,15 @@ def read_page(page: Any, frame: PdfFrame, targets: Sequence[Target] = (), fields
         links=anchor(targets, chars, upright),
         turn=turn,
         headings=named_headings(tree, chars) if tree is not None else [],
-        told=_told(tree, letters, drawn) if tree is not None and lines else None,
+        told=told,
         blank=drawn.count == 0 and not len(chars),
     )
 
 
-def _told(tree: Node, letters: Letters, drawn: Drawn) -> ToldPage | None:
+def _told(tree: Node, letters: Letters, drawn: Drawn, *, seen: bool) -> ToldPage | None:
     """What the structure tree says. It comes from the file and may be anything: it never costs a page its text."""
     try:
-        return told_page(tree, letters, drawn)
+        return told_page(tree, letters, drawn, seen=seen)
     except Exception:
         _LOG.warning("a page's structure tree cannot be followed and is left out", exc_info=True)
         return None

@@ -44,6 +44,30 @@ def test_a_signal_while_the_command_itself_is_loaded(tmp_path: Path, verb: str, 
     assert "Traceback" not in err
 
 
+DROPS = """
+import signal, sys, threading, weakref
+ref = weakref.ref(set(), lambda _: signal.raise_signal(int(sys.argv[-1])))
+threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("verb", "number", "expected"),
+    [
+        ("serve", signal.SIGTERM, 0),
+        ("serve", signal.SIGINT, 0),
+        ("ocr", signal.SIGTERM, 143),
+        ("ocr", signal.SIGINT, 130),
+    ],
+)
+def test_a_signal_where_python_drops_exceptions(tmp_path: Path, verb: str, number: int, expected: int) -> None:
+    (tmp_path / "typer.py").write_text(DROPS)
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [*COMMAND, verb, str(int(number))]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, timeout=PATIENCE, capture_output=True)
+    assert (done.returncode, done.stderr) == (expected, b"")
+
+
 def test_an_open_silent_standard_input_is_named(start: Start) -> None:
     command = [*COMMAND, "ask", "x", "--socket", start(Script()).path]
     with subprocess.Popen(

@@ -130,10 +130,11 @@ def test_a_page_with_many_corrections_is_read_again_as_a_whole() -> None:
 
 
 def test_a_space_that_nearly_was_makes_the_letter_behind_it_unsure() -> None:
-    decode = Decoder(["", "a", "b", " "], share=0.1, doubt=0.01)
+    decode = Decoder(["", "a", "b", " "], range(4), share=0.1, doubt=0.01)
 
     def read(space: float) -> LineReading:
-        return decode(np.array([[0, 0.9, 0, 0], [0.9, 0, 0, space], [0, 0, 0.8, 0]], np.float32))
+        scores = np.array([[0, 0.9, 0, 0], [0.9, 0, 0, space], [0, 0, 0.8, 0]], np.float32)
+        return decode(scores, lambda steps: scores[steps])
 
     assert (read(0.2).text, read(0.2).sure[1]) == ("a b", pytest.approx(0.2))
     assert (read(0.05).text, read(0.05).sure[1]) == ("ab", 0.5)
@@ -142,6 +143,7 @@ def test_a_space_that_nearly_was_makes_the_letter_behind_it_unsure() -> None:
 
 
 def test_a_letter_is_as_sure_as_at_its_most_probable_step() -> None:
-    decode = Decoder(["", "a", " "])
-    reading = decode(np.array([[0, 0.5, 0], [0, 0.9, 0], [0.9, 0, 0]], np.float32))
+    decode = Decoder(["", "a", " "], range(3))
+    scores = np.array([[0, 0.5, 0], [0, 0.9, 0], [0.9, 0, 0]], np.float32)
+    reading = decode(scores, lambda steps: scores[steps])
     assert (reading.text, reading.sure) == ("a", [pytest.approx(0.9)])

@@ -215,7 +215,7 @@ def test_crops_are_as_high_as_the_recogniser_wants() -> None:
 
 
 def test_spaces_that_lost_are_written() -> None:
-    decode = Decoder(["blank", "a", "b", "中", " "])
+    decode = Decoder(["blank", "a", "b", "中", " "], range(5))
 
     def read(steps: list[str], space: float) -> str:
         scores = np.full((len(steps), 5), 1e-4, np.float32)
@@ -223,7 +223,7 @@ def test_spaces_that_lost_are_written() -> None:
             scores[i, "_ab中 ".index(step)] = 0.9
             if step == "_":
                 scores[i, 4] = space
-        return decode(scores).text
+        return decode(scores, lambda asked: scores[asked]).text
 
     assert read(list("a_b"), 0.05) == "a b"
     assert read(list("a_b"), 0.005) == "ab"
@@ -234,9 +234,9 @@ def test_spaces_that_lost_are_written() -> None:
 
 
 def test_spaces_do_not_make_a_line_surer() -> None:
-    decode = Decoder(["blank", "a", " "])
+    decode = Decoder(["blank", "a", " "], range(3))
     scores = np.array([[0.0, 0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.7, 0.0], [0.0, 0.0, 1.0]], np.float32)
-    reading = decode(scores)
+    reading = decode(scores, lambda asked: scores[asked])
     assert (reading.text, reading.confidence) == ("a a ", pytest.approx(0.6))
     assert reading.places == pytest.approx([0.125, 0.375, 0.625, 0.875])
-    assert decode(scores[1:2]) == LineReading(" ", 0.0, [0.5], [1.0])
+    assert decode(scores[1:2], lambda asked: scores[1:2][asked]) == LineReading(" ", 0.0, [0.5], [1.0])

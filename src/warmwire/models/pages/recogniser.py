@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warmwire.models.interface import Progress
-from warmwire.models.pages.decode import Decoder, LineReading
+from warmwire.models.pages.decode import WIDE, Decoder, LineReading
+from warmwire.models.pages.parting import parted
 from warmwire.models.pages.session import Floats, Session
 
 Pixels = NDArray[np.uint8]
@@ -38,8 +39,11 @@ class Recogniser:
     def __init__(
         self, model: Path, characters: Path, threads: ThreadPoolExecutor | None = None, **spaces: float
     ) -> None:
-        self._session = Session(model, 1)
-        self._decoder = Decoder(["", *characters.read_text("utf-8").split("\n")[:-1], " "], **spaces)
+        known = ["", *characters.read_text("utf-8").split("\n")[:-1], " "]
+        some = [i for i, char in enumerate(known) if not char or ord(char[0]) <= WIDE]
+        first, second = parted(model.read_bytes(), some)
+        self._first, self._last_layer = Session(first, 1), Session(second, 1)
+        self._decoder = Decoder(known, some, **spaces)
         self._threads = threads
         self._known: dict[tuple[tuple[int, ...], bytes], LineReading] = {}
         """Readings by the shapes and digests of their pictures."""
@@ -63,7 +67,8 @@ class Recogniser:
         key = crop.shape, sha256(np.ascontiguousarray(crop).data).digest()
         if (reading := self._known.get(key)) is None:
             batch, share = picture_of(crop)
-            reading = self._decoder(self._session.run(batch)[0][0], share)
+            features, scores = self._first.run(batch)
+            reading = self._decoder(scores[0], lambda steps: self._last_layer.run(features[:, steps])[0][0], share)
             self._known[key] = reading
         return reading
 

@@ -53,9 +53,10 @@ def model_path(package: str, *parts: str) -> Path:
 
 
 class Session:
-    """One model. `threads` is how many it computes on; runs of one session do not share anything that changes."""
+    """One model, given by its path or its bytes. `threads` is how many it computes on; runs of one session do not share
+    anything that changes."""
 
-    def __init__(self, path: Path, threads: int) -> None:
+    def __init__(self, model: Path | bytes, threads: int) -> None:
         import onnxruntime
 
         _store()
@@ -66,7 +67,8 @@ class Session:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.use_env_allocators", "1")
         options.enable_mem_pattern = False  # planned anew for each size of input, and kept for every size ever seen
-        self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        source = model if isinstance(model, bytes) else str(model)
+        self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         self._input = self._session.get_inputs()[0].name
         self._giving_back = onnxruntime.RunOptions()
         self._giving_back.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")

@@ -47,6 +47,7 @@ pages it is 0.01 to 0.05."""
 NEAR: Final = 0.25
 """How far from where a space was read a line is cut at most, in its heights: where there is least ink."""
 
+_WORD: Final = re.compile(rf"[^ {chr(WIDE + 1)}-\U0010ffff]+|[^ ]")
 _SIGNS: Final = re.compile(r"^\W+|\W+$")
 
 
@@ -117,15 +118,7 @@ def doubtful(reading: LineReading, known: Collection[str] = ()) -> list[LetterSp
 
 def words_of(text: str) -> Iterator[tuple[int, int]]:
     """Where the words of a line start and end; a letter of a script without spaces is a word."""
-    start = 0
-    for i, char in enumerate(f"{text} "):
-        wide = ord(char) > WIDE
-        if char == " " or wide:
-            if i > start:
-                yield start, i
-            if wide:
-                yield i, i + 1
-            start = i + 1
+    return (match.span() for match in _WORD.finditer(text))
 
 
 def _edge(reading: LineReading, at: int) -> float:

@@ -84,7 +84,7 @@ class _Seen:
 
     @property
     def letters(self) -> int:
-        return sum(not char.isspace() for char in self.reading.text)
+        return len("".join(self.reading.text.split()))
 
     @property
     def scale(self) -> float:

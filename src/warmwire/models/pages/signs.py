@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 
 FEW_CHINESE = 0.02
 """A page of another language has a smaller share of Chinese letters that stand for neither box nor dash."""
@@ -26,6 +27,7 @@ ABOVE = 230
 """Unicode's class of signs that stand above a letter."""
 
 
+@cache
 def plain(char: str) -> str:
     """A small letter without what stands above it; other letters as they are."""
     base, *signs = list(unicodedata.normalize("NFD", char))

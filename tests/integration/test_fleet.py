@@ -397,6 +397,19 @@ def test_hosts_end_also_where_their_bridge_has_no_time_left(directory: str) -> N
     eventually(lambda: lock_holder(kept.path) is None, "the end of the host")
 
 
+def test_who_waits_for_somebody_elses_host_that_ends_gets_a_fresh_one(front: Front, runtime: Path) -> None:
+    bridge = front('models.f = { model = "faulty" }', first_word=0.01)
+    theirs = ServeProcess(f"faulty@{runtime}/never", bridge.sockets["f"], wait=False)
+    try:
+        eventually(lambda: lock_holder(bridge.sockets["f"]) is not None, "it loads")
+        with bridge.begin("/chat/completions", ask("x", model="f", stream=True)) as sock:
+            receive_until(sock, b": f: loading")
+            theirs.process.terminate()
+            receive_until(sock, b"pid ")
+    finally:
+        theirs.end()
+
+
 def test_a_host_that_is_killed_is_started_again(front: Front) -> None:
     bridge = front('models.f = { model = "faulty" }')
     before = bridge.say("f", "x")

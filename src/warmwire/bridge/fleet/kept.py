@@ -73,6 +73,10 @@ class State(StrEnum):
     ENDING = "ending"
 
 
+class _LeftError(BackendUnavailableError):
+    """Somebody else's host has ended that was found loading, or about to end: there is room for one of ours now."""
+
+
 class Room(Protocol):
     """Has memory for hosts."""
 
@@ -208,8 +212,10 @@ class Kept:
                 error.pause = left
                 raise error
             self.load()
-            await self._say_until(self._ready, say)
-            self._ready.result()
+            ready = self._ready  # others may begin the next load before this goes on
+            await self._say_until(ready, say)
+            with contextlib.suppress(_LeftError):
+                ready.result()
 
     async def _say_until(self, future: asyncio.Future[None], say: Say) -> None:
         pause = self._upkeep.first_word
@@ -280,7 +286,9 @@ class Kept:
     def _why(self) -> WarmwireError:
         """Why a host has ended that was not ready yet."""
         name = self.name
-        if self._process is None or not self._process.returncode or self.state is State.ENDING:
+        if self._process is None:
+            return _LeftError(f"the host of {name} has ended")
+        if not self._process.returncode or self.state is State.ENDING:
             return BackendUnavailableError(f"the host of {name} was stopped while it loaded")
         return LoadError(f"{name} cannot be loaded: {last_words(self.declared)}")
 

@@ -27,6 +27,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "letter.docx": DOCX,
         "photo.heic": HEIC,
         "notes.txt": b"buy milk\n",
+        "-dash.pdf": b"%PDF",
         "page.html": b"<!doctype html><p>x",
         "empty.pdf": b"",
         "bad.gguf": b"garbage",
@@ -66,6 +67,12 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("serve --model pages", 2, "serve has no option --model: the model is given without an option"),
         ("serve pages --port 80", 2, "`warmwire bridge --listen HOST:PORT` puts HTTP before it"),
         ("status --sokcet x", 2, "status has no option --sokcet; did you mean --socket?"),
+        ("ocr -dash.pdf", 2, "the file of that name is given as ./-dash.pdf"),
+        (
+            "ocr scan.pdf --images notes.txt -o x.md",
+            2,
+            "--images notes.txt is a file; figures are written into a folder",
+        ),
         # words
         ("ask hello there", 2, 'put the question in quotes, as in: warmwire ask "What is this?"'),
         ("chat hello", 2, "chat takes no words; to ask one question: warmwire ask 'hello'"),
@@ -119,6 +126,14 @@ def test_a_missing_extra_is_named(
     done = run(*call.split())
     assert done.returncode in (1, 2)
     assert sentence in done.stderr
+
+
+def test_what_was_asked_for_and_is_not_there_is_said(desk: Path) -> None:
+    done = run("ocr", "scan.pdf", "-f", "md,csv", "--images", "fig", "-o", "x.md", "--threshold", "0")
+    assert "scan.pdf: no tables were found, so there is no csv" in done.stderr
+    assert "scan.pdf: no figures were found to be cut out into fig" in done.stderr
+    assert not any((desk / name).exists() for name in ("x.csv", "fig"))
+    assert "no host runs in" in run("ps").stderr
 
 
 def test_help_works_as_a_verb(desk: Path) -> None:

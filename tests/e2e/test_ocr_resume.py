@@ -196,6 +196,19 @@ def test_a_disk_that_is_full_ends_the_run_and_the_next_goes_on(model: Counted, t
     assert len(words((tmp_path / "x.md").read_text())) == 80
 
 
+def test_what_was_read_for_a_result_that_cannot_be_written_is_kept(model: Counted, tmp_path: Path) -> None:
+    stack(tmp_path / "one.tif", 1)
+    in_the_way = tmp_path / "out" / "one.md"
+    in_the_way.mkdir(parents=True)
+    _, err = run(model, "one.tif", "-o", "out/", cwd=tmp_path, status=1)
+    assert "one.md: cannot be written" in err
+    assert ".warmwire-journal keeps what was read; the same call goes on from there" in err
+    in_the_way.rmdir()
+    run(model, "one.tif", "-o", "out/", cwd=tmp_path)
+    assert in_the_way.is_file()
+    assert model.shown.total() == 1
+
+
 def test_what_is_there_can_be_left_out(model: Counted, tmp_path: Path) -> None:
     for seed in range(3):
         stack(tmp_path / f"{seed}.tif", 1, seed)

@@ -29,6 +29,14 @@ FRACTIONS = [
 VERBS = [command.callback for command in app.registered_commands if command.callback is not None]
 
 
+def test_the_list_of_verbs_has_their_whole_sentences() -> None:
+    said = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    for verb in VERBS:
+        first = " ".join((inspect.getdoc(verb) or "").partition("\n\n")[0].split())
+        assert first.endswith(".")
+        assert first in said
+
+
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
 def test_paragraphs_are_not_broken_in_the_middle(verb: object) -> None:
     """Help keeps the lines of a docstring: one that ends early without an end of its sentence is a torn one."""

@@ -6,6 +6,7 @@ else to stderr. Exit status: 0 done, 1 some input failed, 2 wrong usage, 130 int
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -43,7 +44,8 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     for verb in verbs:
         name = verb.replace("-", "_")
         function = getattr(import_module(f"warmwire.cli.verbs.{name}"), name)
-        app.command(epilog=epilog(verb), no_args_is_help=verb in _NEED_WORDS)(function)
+        first = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())  # else it is cut to one line
+        app.command(short_help=first, epilog=epilog(verb), no_args_is_help=verb in _NEED_WORDS)(function)
     return app
 
 

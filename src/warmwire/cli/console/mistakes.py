@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -77,6 +78,8 @@ def _no_verb(word: str, ctx: Any) -> str:
 
 def _no_option(option: str, verb: str, ctx: Any) -> str:
     refusal = f"{verb} has no option {option}" if verb else f"there is no option {option}"
+    if file := next((word for word in sys.argv[1:] if word.startswith(option) and os.path.exists(word)), None):
+        return f"{refusal}; the file of that name is given as {os.path.join(os.curdir, file)}"
     if (verb, option) in _OPTIONS:
         return f"{refusal}: {_OPTIONS[verb, option]}"
     if option in ("-v", "--verbose"):

@@ -119,6 +119,11 @@ class News(contextlib.ExitStack):
         elif self._style is not ProgressStyle.NONE:
             self.say(f"wrote {path}")
 
+    def remark(self, message: str, **fields: Any) -> None:
+        """One line of what is no fault, for whoever wants to hear of more than faults."""
+        if self._style is not ProgressStyle.NONE:
+            self.say(message, **fields)
+
     def end(self, failed: int) -> None:
         """The run is over; `failed` files did not go well."""
         self.close()

@@ -56,6 +56,8 @@ class Job:
         self._news = news or News()
         self._report = report
         self._names: set[str] = set()
+        self._unwritten = False
+        """Whether a result could not be written; what was read for it is in the journal."""
 
     def refuse(self, name: str, said: str) -> None:
         """Say of a file, or of what should have been one, that it cannot be read, and why."""
@@ -83,9 +85,9 @@ class Job:
         if journal is None:
             return
         waiting = any(journal.waits_for(name) for name in self._names)
-        if waiting and complete:
+        if waiting and complete and not self._unwritten:
             self._news.say(f"{journal.path} keeps what was read; --retry-failed reads again the pages that failed")
-        elif journal.path.exists() and not complete:
+        elif journal.path.exists() and (self._unwritten or not complete):
             self._news.say(f"{journal.path} keeps what was read; the same call goes on from there")
         journal.close(complete=complete)
 
@@ -159,10 +161,13 @@ class Job:
             paths = self._targets.write(one, settled(reading), task.source, force=self._force)
         except InputError:
             self._account(reading, task, [])
+            self._unwritten = True
             raise
         self._account(reading, task, paths)
         for path in paths:
             self._news.wrote(reading.name, path)
+        for missed in self._targets.missed(reading):
+            self._news.remark(f"{reading.name}: {missed}", file=reading.name)
         if self._journal is not None and not reading.troubled:
             self._journal.finish(task.name)
         return self._tell(reading)

@@ -15,9 +15,11 @@ from warmwire.documents.input.gather import STDIN, Input
 from warmwire.documents.input.source import Source
 from warmwire.documents.output.formats import BINARY, JOINED, SUFFIX, Format, format_of, without_suffix
 from warmwire.documents.output.save import linked_figures, render
+from warmwire.documents.output.tables import tables_of
 from warmwire.documents.reading.journal import journal_path
 from warmwire.documents.reading.record import Reading
 from warmwire.errors import InputError, UsageError, WarmwireError
+from warmwire.layout.page import Kind
 from warmwire.system.files import write_file
 
 STDOUT: Final = "-"
@@ -66,6 +68,8 @@ class Targets:
         self.journal: Path | None = None
         """Where a journal of the run belongs, None where its results are kept in no file."""
         many = many or len(inputs) > 1
+        if images is not None and images.exists() and not images.is_dir():
+            raise UsageError(f"--images {images} is a file; figures are written into a folder")
         if output == STDOUT:
             self._check_stdout(many)
             return
@@ -150,6 +154,17 @@ class Targets:
                     write_file(place, data)
                     written.append(place)
         return written
+
+    def missed(self, reading: Reading) -> list[str]:
+        """What was asked for and a document has none of, in words."""
+        tabular = [form for form in self.forms if form in (Format.CSV, Format.XLSX)]
+        missed = []
+        if tabular and not tables_of(reading):
+            missed.append(f"no tables were found, so there is no {' and no '.join(tabular)}")
+        kinds = {element.kind for page in reading.pages for element in page.elements}
+        if self._images is not None and Kind.PICTURE not in kinds:
+            missed.append(f"no figures were found to be cut out into {self._images}")
+        return missed
 
 
 def print_out(data: bytes) -> None:

@@ -28,11 +28,16 @@ def ps(
     from warmwire.bridge.fleet.config import load_settings
     from warmwire.cli.console.hosts import rows
     from warmwire.system.text import printable
+    from warmwire.transport.paths import default_directory
 
     found = [_described(row) for row in rows(load_settings(config))]
     if as_json:
         for described in found:
             typer.echo(json.dumps(described))
+        return
+    if not found:
+        said = f"no host runs in {default_directory()}; start one with: warmwire serve MODEL"
+        typer.echo(f"warmwire: {said} (of one elsewhere tells: warmwire status --socket PATH)", err=True)
         return
     table = [_HEADS, *(_cells(described) for described in found)]
     table = [tuple(printable(cell, _WIDEST) if i < 7 else cell for i, cell in enumerate(line)) for line in table]

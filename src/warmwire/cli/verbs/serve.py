@@ -91,6 +91,7 @@ def serve(
     that of inferd, a daemon for local models, whose clients work with it.
     """
     import logging
+    import sys
 
     from warmwire.host.daemon import run_host
     from warmwire.models.registry import check_model, with_options
@@ -104,6 +105,8 @@ def serve(
     def ready(path: str) -> None:
         typer.echo(f"warmwire: {model} is ready at {path} ({workers} worker{'s' if workers > 1 else ''})", err=True)
 
+    if sys.stderr.isatty():  # a log needs one line only, and has it when the host is ready
+        typer.echo(f"warmwire: loading {model}", err=True)
     run_host(
         model,
         socket,

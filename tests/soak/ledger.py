@@ -54,7 +54,7 @@ FAULTS: Final = {
 """Every fault, and what is asked after it."""
 
 ALLOWED_MB, ALLOWED_SHARE = 8.0, 0.10
-"""By how much a host's own memory may have grown from the second third of the run to the last."""
+"""By how much a host's own memory in the last third of the run may be above the most that it had before."""
 
 
 class Ledger:

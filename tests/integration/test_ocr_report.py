@@ -78,6 +78,7 @@ def test_json_has_every_page_and_the_order_to_look_in(tmp_path: Path) -> None:
 def test_html_is_one_safe_page_with_small_pictures(tmp_path: Path) -> None:
     page = written(tmp_path, "report.html")
     assert page.count('src="data:image/jpeg;base64,') == 5
+    assert "<th>confidence</th><th>what may be wrong</th>" in page
     assert "&lt;died&gt;" in page
     assert "<died>" not in page
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))

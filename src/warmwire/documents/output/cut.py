@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from typing import TYPE_CHECKING
 
 from warmwire.documents.input.source import Page, Source
@@ -21,6 +23,18 @@ def draw(source: Source, read: ReadPage, dpi: float) -> PilImage:
         return _picture(page.render(dpi))
     finally:
         page.close()
+
+
+def small_jpeg(source: Source, read: ReadPage, dpi: float, longest: int, quality: int) -> str:
+    """A page's picture as a JPEG in base64, at most `longest` pixels along a side; "" where it cannot be drawn."""
+    try:
+        picture = draw(source, read, dpi)
+    except InputError:
+        return ""
+    picture.thumbnail((longest, longest))
+    data = io.BytesIO()
+    picture.convert("RGB").save(data, "JPEG", quality=quality)
+    return base64.b64encode(data.getvalue()).decode()
 
 
 def cut(source: Source, read: ReadPage, box: Box | None) -> PilImage:

@@ -7,8 +7,6 @@ be wrong with a page is said in words and has a weight; pages are to be looked a
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 import time
 from collections.abc import Sequence
@@ -20,9 +18,9 @@ from string import Template
 from typing import Any, Final
 
 from warmwire.documents.input.source import Source
-from warmwire.documents.output.cut import draw
-from warmwire.documents.reading.record import PageRecord, Reading, ReadPage, Status
-from warmwire.errors import InputError, UsageError
+from warmwire.documents.output.cut import small_jpeg
+from warmwire.documents.reading.record import PageRecord, Reading, Status
+from warmwire.errors import UsageError
 from warmwire.system.files import write_file
 
 UNSURE: Final = 0.9
@@ -33,6 +31,9 @@ _FIRST: Final = 50
 _SIDE: Final = 160
 """Pixels along the longer side of a small picture."""
 _DPI: Final = 20.0
+_QUALITY: Final = 60  # of its JPEG
+
+_HEADS: Final = ("", "page", "status", "read by, and why", "time", "confidence", "what may be wrong")
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ class Report:
             if not page.elements:
                 file.empty.add(page.record.page)
             if self._is_html:
-                file.pictures[page.record.page] = _picture(source, page)
+                file.pictures[page.record.page] = small_jpeg(source, page, _DPI, _SIDE, _QUALITY)
         self._files.append(file)
 
     def refuse(self, name: str, error: str) -> None:
@@ -174,13 +175,14 @@ def _file_html(number: int, file: _ReportFile) -> str:
     results = f"<p>{escape(', '.join(file.results))}</p>" if file.results else ""
     error = f'<p class="failed">{escape(file.error)}</p>' if file.error else ""
     rows = "\n".join(_page_html(number, page, file) for page in file.pages)
-    table = f"<table>\n{rows}\n</table>" if rows else ""
+    heads = "".join(f"<th>{head}</th>" for head in _HEADS)
+    table = f"<table>\n<tr>{heads}</tr>\n{rows}\n</table>" if rows else ""
     return f"{head}\n{results}{error}{table}"
 
 
 def _page_html(number: int, page: PageRecord, file: _ReportFile) -> str:
     picture = file.pictures.get(page.page, "")
-    shown = f'<img loading="lazy" alt="page {page.page}" src="{picture}">' if picture else ""
+    shown = f'<img loading="lazy" alt="page {page.page}" src="data:image/jpeg;base64,{picture}">' if picture else ""
     sure = "" if page.confidence is None else f"{page.confidence:.2f}"
     warnings = _items([said for _, said in _warnings(page, file)])
     return (
@@ -192,15 +194,3 @@ def _page_html(number: int, page: PageRecord, file: _ReportFile) -> str:
 
 def _items(texts: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>" if texts else ""
-
-
-def _picture(source: Source, page: ReadPage) -> str:
-    """A page, small, as a URL; "" where it cannot be drawn."""
-    try:
-        picture = draw(source, page, _DPI)
-    except InputError:
-        return ""
-    picture.thumbnail((_SIDE, _SIDE))
-    data = io.BytesIO()
-    picture.convert("RGB").save(data, "JPEG", quality=60)
-    return f"data:image/jpeg;base64,{base64.b64encode(data.getvalue()).decode()}"

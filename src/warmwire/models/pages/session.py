@@ -10,9 +10,13 @@ not stay with a worker for good.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 import numpy as np
@@ -52,6 +56,21 @@ def model_path(package: str, *parts: str) -> Path:
     return path
 
 
+@contextmanager
+def _path_of(model: Path | bytes) -> Iterator[str]:
+    """The path of a model, of one in memory for as long as it is needed: the runtime would keep its bytes for good."""
+    if isinstance(model, Path):
+        yield str(model)
+    elif hasattr(os, "memfd_create"):
+        with open(os.memfd_create("model", os.MFD_CLOEXEC), "wb", buffering=0) as file:
+            file.write(model)
+            yield f"/proc/self/fd/{file.fileno()}"
+    else:
+        with NamedTemporaryFile(buffering=0) as file:
+            file.write(model)
+            yield file.name
+
+
 class Session:
     """One model, given by its path or its bytes. `threads` is how many it computes on; runs of one session do not share
     anything that changes."""
@@ -67,8 +86,8 @@ class Session:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.use_env_allocators", "1")
         options.enable_mem_pattern = False  # planned anew for each size of input, and kept for every size ever seen
-        source = model if isinstance(model, bytes) else str(model)
-        self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        with _path_of(model) as path:
+            self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         self._input = self._session.get_inputs()[0].name
         self._giving_back = onnxruntime.RunOptions()
         self._giving_back.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")

@@ -32,6 +32,18 @@ def test_a_comma_that_hangs_over_its_column_does_not_part_a_narrow_gutter() -> N
     assert " ".join(texts(structure([*left, *right], WIDTH, HEIGHT))) == " ".join(PROSE * 4 + OTHER * 4)
 
 
+def test_a_paragraph_goes_on_past_notes_and_figures_in_the_next_column() -> None:
+    """In both columns notes stand at the foot; the paragraph ends open, and goes on below a figure and its caption."""
+    notes = (["1 A first note that says where", "all this was found"], ["2 A second note of two lines", "as well"])
+    page = [*lines(50, 500, PROSE[:3]), *lines(50, 600, notes[0], 7), *lines(320, 600, notes[1], 7)]
+    page += [*lines(320, 300, ["Figure 4. The bell of the harbour"], 7), *lines(320, 500, [PROSE[3], *OTHER])]
+    page += lines(50, 100, OTHER * 6)
+    found = structure(page, WIDTH, HEIGHT, figures=[Box(320, 100, 545, 290)])
+    (text,) = [text for text in texts(found, Kind.TEXT) if "harbour at noon" in text]
+    assert text.startswith(" ".join(PROSE))
+    assert [note.split()[0] for note in texts(found, Kind.FOOTNOTE)] == ["1", "2"]
+
+
 def test_a_wide_heading_parts_the_page_into_bands() -> None:
     upper = [*lines(50, 100, PROSE), *lines(320, 100, OTHER)]
     lower = [*lines(50, 300, OTHER), *lines(320, 300, PROSE)]

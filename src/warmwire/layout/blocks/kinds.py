@@ -29,6 +29,12 @@ NESTED = 0.8
 REPEATED = 3
 """Lines of one wording, so often on a page, are labels of drawings or of forms and no headings."""
 
+SMALLER = 0.93
+"""Notes, and what is said in a drawing, are smaller than the text that goes on past them, by this factor."""
+
+SHORTEST = 40
+"""Letters of a text that goes on past others; a shorter one may be a label."""
+
 ONE_SIZE = 1.2
 """Items of one list are set in one size; recognised sizes of one text differ by up to this factor."""
 
@@ -51,6 +57,15 @@ class _OpenList:
     left: float
     marker: Marker | None
     line: Box
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenText:
+    """A text that may go on in the next column or past what stands between: its place among the elements found, and
+    its last paragraph."""
+
+    place: int
+    part: Paragraph
 
 
 class _Classifier:
@@ -108,7 +123,7 @@ class _Classifier:
         heads = {id(heading) for heading in self.headings}
         lists: list[_OpenList] = []
         found: list[Element] = []
-        last: Paragraph | None = None
+        open_texts: list[_OpenText] = []
         for part in self.parts:
             if isinstance(part, Element):
                 lists.clear()
@@ -116,15 +131,20 @@ class _Classifier:
                 continue
             if id(part) in self.entries or (part.marker is not None and id(part) not in heads):
                 found.append(dress(self._list_item(part, lists), part.lines))
+                open_texts.clear()
+                continue
+            lists.clear()
+            element = dress(self._text(part, id(part) in heads), part.lines)
+            onward = (one for one in reversed(open_texts) if self._goes_on(found, one, element, part))
+            before = next(onward, None)
+            if before is None:
+                place = len(found)
+                found.append(element)
             else:
-                lists.clear()
-                element = dress(self._text(part, id(part) in heads), part.lines)
-                if last is not None and found and self._goes_on(found[-1], element, last, part):
-                    text = join_lines([found[-1].text, element.text], self.vocabulary)
-                    found[-1] = replace(found[-1], text=text)
-                else:
-                    found.append(element)
-            last = part
+                place = before.place
+                text = join_lines([found[place].text, element.text], self.vocabulary)
+                found[place] = replace(found[place], text=text)
+            _keep_open(open_texts, _OpenText(place, part), element.kind)
         return found
 
     def _list_item(self, part: Paragraph, lists: list[_OpenList]) -> Element:
@@ -173,16 +193,21 @@ class _Classifier:
             element.level = level_of(part, self.size)
         return element
 
-    def _goes_on(self, above: Element, element: Element, last: Paragraph, part: Paragraph) -> bool:
+    def _goes_on(self, found: Sequence[Element], text: _OpenText, element: Element, part: Paragraph) -> bool:
         """Whether a paragraph goes on here from the foot of the column before, or from above a float."""
-        if above.kind is not Kind.TEXT or element.kind is not Kind.TEXT or not above.text or not element.text:
+        above, last = found[text.place], text.part
+        if element.kind is not Kind.TEXT or not above.text or not element.text:
             return False
         alike = abs(part.size - last.size) < 0.1 * self.size
         open_end = above.text[-1].isalnum() or above.text[-1] in ",-‐"
         if not (alike and open_end and element.text[0].islower()):
             return False
+        follows = above is found[-1]
+        if not follows and len(above.text) < SHORTEST:
+            return False
         moved = part.box.top < last.box.bottom  # from the foot of one column to the head of the next
-        return moved or any(_is_between(last.box, other.box, part.box) for other in self.parts if other.box is not None)
+        between = (other.box for other in self.parts if follows or isinstance(other, Element))
+        return moved or any(_is_between(last.box, box, part.box) for box in between if box is not None)
 
 
 def _margins(texts: Sequence[Paragraph], size: float) -> dict[int, float]:
@@ -230,3 +255,12 @@ def _counts_on(above: Part | None, below: Part | None) -> bool:
         return False
     alike = max(above.size, below.size) < ONE_SIZE * min(above.size, below.size)
     return alike and _follows(above.marker, below.marker)
+
+
+def _keep_open(texts: list[_OpenText], last: _OpenText, kind: Kind) -> None:
+    """Put the last of the texts that may go on at their end. Captions, notes and smaller print close none; anything
+    else does."""
+    if kind not in (Kind.CAPTION, Kind.FOOTNOTE):
+        texts[:] = [one for one in texts if kind is Kind.TEXT and last.part.size < SMALLER * one.part.size]
+    if kind is Kind.TEXT:
+        texts.append(last)

@@ -28,13 +28,18 @@ def is_caption(paragraph: Paragraph, figures: Sequence[Box], size: float) -> boo
 
 
 def footnotes(paragraphs: Sequence[Paragraph], height: float, size: float, rules: Sequence[Box] = ()) -> set[int]:
-    """Which of a column's paragraphs are footnotes: the last ones, opened by a mark, small or under a short rule."""
+    """Which paragraphs are footnotes: the last ones of a column, opened by a mark, small or under a short rule."""
     found: set[int] = set()
+    closed = False  # whether the text above this column's notes was met
     for i in range(len(paragraphs) - 1, -1, -1):
         paragraph = paragraphs[i]
         box = paragraph.box
+        closed = closed and box.bottom < paragraphs[i + 1].box.bottom  # else this is the foot of the column before
+        if closed:
+            continue
         if box.top < 0.5 * height or paragraph.size > 1.02 * size or not _NOTE.match(paragraph.lines[0].text):
-            break
+            closed = True
+            continue
         ruled = any(
             rule.width > rule.height and 0 < box.top - rule.centre[1] < 3 * size and rule.left < box.right
             for rule in rules
@@ -42,7 +47,7 @@ def footnotes(paragraphs: Sequence[Paragraph], height: float, size: float, rules
         if paragraph.size < 0.93 * size or ruled or (found and abs(paragraph.size - paragraphs[min(found)].size) < 1):
             found.add(i)
         else:
-            break
+            closed = True
     return found
 
 

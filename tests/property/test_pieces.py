@@ -8,10 +8,11 @@ from unittest import mock
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf import pieces as pdf_pieces
 from warmwire.documents.input.pdf.chars import Characters, CharStyle
-from warmwire.documents.input.pdf.pieces import Piece, Place, pieces_of
+from warmwire.documents.input.pdf.pieces import Piece, pieces_of
 
 STYLES = [CharStyle(True, False, size, 0.0, False, False, False, order) for order, size in enumerate((10.0, 10.0, 6.0))]
 
@@ -28,7 +29,7 @@ letters = st.lists(
 )
 
 
-def _page(letters: Sequence[Letter]) -> tuple[Characters, list[Place]]:
+def _page(letters: Sequence[Letter]) -> tuple[Characters, NDArray[np.float64]]:
     x = y = 100.0
     places = []
     for _, gap, down, look, _ in letters:
@@ -37,16 +38,21 @@ def _page(letters: Sequence[Letter]) -> tuple[Characters, list[Place]]:
         x += width
     chars = Characters(
         [text for text, *_ in letters],
-        styles=[STYLES[look] for *_, look, _ in letters],
         looks=STYLES,
         look_of=np.array([look for *_, look, _ in letters], dtype=np.intp),
-        spaces=[space for *_, space in letters],
+        spaces=np.array([space for *_, space in letters], dtype=np.int8),
     )
-    return chars, places
+    return chars, np.array(places, dtype=np.float64).reshape(-1, 4)
 
 
-def _one_by_one(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> Iterator[pdf_pieces.LetterRun]:
-    return (pdf_pieces.LetterRun([at], [], [], places[at], places[at]) for at in members)
+def _one_by_one(
+    chars: Characters, members: NDArray[np.intp], places: NDArray[np.float64]
+) -> Iterator[pdf_pieces.LetterRun]:
+    return (
+        pdf_pieces.LetterRun([at], [place], [], [], place)
+        for at in members.tolist()
+        for place in [tuple(places[at].tolist())]
+    )
 
 
 def _shown(pieces: Sequence[Piece]) -> list[tuple[object, ...]]:

@@ -40,10 +40,10 @@ def test_a_letter_in_a_ring_is_a_sign() -> None:
     look = CharStyle(True, False, 10.0, 0.0, False, False, False, 0)
     boxes = [(0, 0, 5, 10), (8, 0, 18, 10), (11, 2, 15, 7), (20, 0, 25, 10)]
     chars = Characters(
-        ["t", UNKNOWN, "c", "2"], np.array(boxes, dtype=np.float64), [look] * 4, [look], np.zeros(4, dtype=np.intp),
-        [0, 2, 0, 1], {1: (0, 13)},
+        ["t", UNKNOWN, "c", "2"], np.array(boxes, dtype=np.float64), [look], np.zeros(4, dtype=np.intp),
+        np.array([0, 2, 0, 1], dtype=np.int8), {1: (0, 13)},
     )  # fmt: skip
     found = name_glyphs(chars)
     assert found.texts == ["t", "©", "2"]
-    assert found.spaces == [0, 2, 1]
+    assert found.spaces.tolist() == [0, 2, 1]
     assert found.glyphs == {}

@@ -1,8 +1,7 @@
 """The characters of a PDF page as pdfium gives them, with what the file says of their looks.
 
-A page has thousands of characters and a call into pdfium costs more from Python than what it does there. So each
-question is put to all characters in one sweep, boxes land in one array, and looks are asked once per text object,
-fonts once per font.
+Each question is put to all characters in one sweep (`calls`), boxes land in one array, and looks are asked once per
+text object, fonts once per font.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cache
-from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warmwire.documents.input.pdf.calls import calls, told
 from warmwire.documents.input.pdf.marks import UNMARKED, mark_of
 from warmwire.documents.input.pdf.objects import Drawn, address
 from warmwire.documents.input.pdf.signs import Signs, sign, signs_of
@@ -97,8 +95,8 @@ class CharStyle:
 
 @dataclass(slots=True)
 class Characters:
-    """A page's characters in the order of the file, all lists of one length but `looks`: each style once, of which
-    `look_of` has the number for each character. `spaces` tells what stood before it (`Space`).
+    """A page's characters in the order of the file, all of one length but `looks`: each style once, of which `look_of`
+    has the number for each character. `spaces` tells what stood before it (`Space`).
 
     `boxes` are left, bottom, right, top in user space. `glyphs` has font and code of those whose meaning the file does
     not give; their text is `UNKNOWN`, or the code's own character where that is one. `unmapped` counts the latter.
@@ -106,15 +104,23 @@ class Characters:
 
     texts: list[str] = field(default_factory=list)
     boxes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
-    styles: list[CharStyle] = field(default_factory=list)
     looks: list[CharStyle] = field(default_factory=list)
     look_of: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    spaces: list[int] = field(default_factory=list)
+    spaces: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
     glyphs: dict[int, tuple[int, int]] = field(default_factory=dict)
     unmapped: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def style(self, at: int) -> CharStyle:
+        """How one character is drawn."""
+        return self.looks[int(self.look_of[at])]
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """The font size of each character."""
+        return np.array([look.size for look in self.looks], dtype=np.float64)[self.look_of]
 
 
 def without(chars: Characters, places: NDArray[np.intp]) -> Characters:
@@ -128,9 +134,8 @@ def without(chars: Characters, places: NDArray[np.intp]) -> Characters:
         chars,
         texts=[chars.texts[at] for at in kept],
         boxes=chars.boxes[kept],
-        styles=[chars.styles[at] for at in kept],
         look_of=chars.look_of[kept],
-        spaces=[chars.spaces[at] for at in kept],
+        spaces=chars.spaces[kept],
         glyphs={moved[at]: glyph for at, glyph in chars.glyphs.items() if at in moved},
     )
 
@@ -143,35 +148,32 @@ class CharReader:
         self._drawn = drawn
         self._marked = marked
         self._fonts: dict[int, Font] = {}
+        self._matrix = (ctypes.c_float * 6)()
+        self._colour = (ctypes.c_uint * 4)()
+        start, step = ctypes.addressof(self._colour), ctypes.sizeof(ctypes.c_uint)
+        self._channels = range(start, start + 4 * step, step)
 
     def read(self) -> Characters:
         """All characters; spaces are told with the characters after them."""
-        ask, page = _calls(), address(self._page)
+        ask, page = calls(), address(self._page)
         count = min(max(0, ask.count(page)), MAX_CHARACTERS)
         if not count:
             return Characters()
         boxes = np.zeros((count, 4), dtype=np.float32)
         start, step = boxes.ctypes.data, 4 * boxes.itemsize
         every = range(count)
-
-        def told(question: Callable[..., Any], *more: Any, kind: Any = np.int64) -> NDArray[Any]:
-            return np.fromiter(map(question, repeat(page), every, *more), dtype=kind, count=count)
-
-        placed = told(ask.box, range(start, start + step * count, step)) != 0
+        placed = told(ask.box, page, every, range(start, start + step * count, step)) != 0
         codes = self._codes(count)
-        errors = told(ask.error)
-        objects = told(ask.object, kind=np.uint64)
+        errors = told(ask.error, page, every)
+        objects = told(ask.object, page, every, kind=np.uint64)
         keys, firsts, look_of = np.unique(objects, return_index=True, return_inverse=True)
         looks = [self._style(first, key) for first, key in zip(firsts.tolist(), keys.tolist(), strict=True)]
         spaces = self._spaces(codes, errors, boxes, looks, look_of)
         errors[np.isin(codes, _SPACE_CODES) & (spaces == 0)] = 1  # glyphs that the file calls spaces
         fonts = [self._fonts[look.font].signs for look in looks]
-        texts, glyphs, unmapped = _texts(codes, errors, placed, spaces == 0, lambda index: fonts[look_of[index]])
-        kept = np.flatnonzero([text is not None for text in texts])
-        found = Characters([text for text in texts if text is not None], unmapped=unmapped)
-        numbers = look_of[kept]
-        found.looks, found.look_of = looks, numbers
-        found.styles = [looks[number] for number in numbers.tolist()]
+        texts, kept, glyphs, unmapped = _texts(codes, errors, placed, spaces == 0, lambda index: fonts[look_of[index]])
+        found = Characters(texts, boxes[kept][:, [0, 3, 2, 1]].astype(np.float64), looks, look_of[kept])
+        found.unmapped = unmapped
         place = np.searchsorted(kept, list(glyphs))
         found.glyphs = {
             at: (looks[look_of[index]].font, code)
@@ -179,8 +181,7 @@ class CharReader:
         }
         if len(kept):
             begins = np.concatenate(([0], kept[:-1] + 1))
-            found.spaces = np.maximum.reduceat(spaces[: kept[-1] + 1], begins).tolist()
-        found.boxes = boxes[kept][:, [0, 3, 2, 1]].astype(np.float64)
+            found.spaces = np.maximum.reduceat(spaces[: kept[-1] + 1], begins)
         _close_up(found)
         return found
 
@@ -188,13 +189,13 @@ class CharReader:
         """The characters' codes: those of the page's text as a whole where each has one place in it."""
         import pypdfium2.raw as pdfium
 
-        ask, page = _calls(), address(self._page)
+        ask, page = calls(), address(self._page)
         buffer = (ctypes.c_ushort * (count + 1))()
         if pdfium.FPDFText_GetText(self._page, 0, count, buffer) != count + 1:
-            return np.fromiter(map(ask.code, repeat(page), range(count)), dtype=np.int64, count=count)
+            return told(ask.code, page, range(count))
         codes: NDArray[np.int64] = np.array(buffer[:count], dtype=np.int64)
-        for index in np.flatnonzero(codes >= _USUAL).tolist():
-            codes[index] = ask.code(page, index)
+        unusual = np.flatnonzero(codes >= _USUAL)
+        codes[unusual] = told(ask.code, page, unusual.tolist())
         return codes
 
     def _spaces(
@@ -206,24 +207,22 @@ class CharReader:
         look_of: NDArray[Any],
     ) -> NDArray[np.int8]:
         """For each character which kind of space it is; `Space.NONE` for those that are none."""
-        ask, page = _calls(), address(self._page)
         found = np.zeros(len(codes), dtype=np.int8)
-        inked = self._inked(codes, boxes, looks, look_of)
-        for index in np.flatnonzero(np.isin(codes, _SPACE_CODES)).tolist():
-            if ask.generated(page, index) == 1:
-                found[index] = Space.GUESSED
-            elif not (index in inked or (codes[index] < 0x20 and errors[index] == 1)):
-                found[index] = Space.REAL
+        spaces = np.flatnonzero(np.isin(codes, _SPACE_CODES))
+        guessed = told(calls().generated, address(self._page), spaces.tolist()) == 1
+        inked = np.isin(spaces, self._inked(codes, boxes, looks, look_of))
+        real = ~inked & ((codes[spaces] >= 0x20) | (errors[spaces] != 1))
+        found[spaces] = np.where(guessed, Space.GUESSED, np.where(real, Space.REAL, Space.NONE))
         return found
 
     def _inked(
         self, codes: NDArray[Any], boxes: NDArray[np.float32], looks: Sequence[CharStyle], look_of: NDArray[Any]
-    ) -> frozenset[int]:
+    ) -> Sequence[int]:
         """Spaces of the file that show something: glyphs, such as ligatures, that it gives no other meaning.
 
         Where many do, it is what their font has for a space.
         """
-        ask, page = _calls(), address(self._page)
+        ask, page = calls(), address(self._page)
         left, right, bottom, top = (ctypes.c_double() for _ in range(4))
         places = [ctypes.addressof(side) for side in (left, right, bottom, top)]
         found = []
@@ -240,45 +239,50 @@ class CharReader:
                 shows = known[glyph] = ink > _LEAST_INK * style.size
             if shows:
                 found.append(index)
-        return frozenset(found if len(found) < _MOST_INKED * len(codes) else ())
+        return found if len(found) < _MOST_INKED * len(codes) else ()
 
     def _style(self, index: int, key: int) -> CharStyle:
+        """How the text object at the address `key` is drawn, of which the character `index` is the first."""
         import pypdfium2.raw as pdfium
 
-        page, obj = self._page, pdfium.FPDFText_GetTextObject(self._page, index)
-        matrix = pdfium.FS_MATRIX()
-        if not pdfium.FPDFText_GetMatrix(page, index, matrix):
-            matrix.a = matrix.d = 1.0
-        size = pdfium.FPDFText_GetFontSize(page, index)
+        ask, page, matrix = calls(), address(self._page), self._matrix
+        if not ask.matrix(page, index, ctypes.addressof(matrix)):
+            matrix[:] = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+        size = ask.size(page, index)
         turned = -1.0 if size < 0 else 1.0  # a negative size turns the letters by a half, as the matrix may again
-        mode = pdfium.FPDFTextObj_GetTextRenderMode(obj) if obj else pdfium.FPDF_TEXTRENDERMODE_FILL
-        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-        known = pdfium.FPDFText_GetFillColor(page, index, red, green, blue, alpha)
+        mode = ask.mode(key) if key else pdfium.FPDF_TEXTRENDERMODE_FILL
+        known = ask.colour(page, index, *self._channels)
+        red, green, blue, alpha = self._colour
         fills = mode in (pdfium.FPDF_TEXTRENDERMODE_FILL, pdfium.FPDF_TEXTRENDERMODE_FILL_CLIP)
-        number = address(pdfium.FPDFTextObj_GetFont(obj)) if obj else 0
+        number = ask.font(key) if key else 0
         font = self._fonts.get(number)
         if font is None:
-            font = self._fonts[number] = _read_font(page, index)
+            font = self._fonts[number] = _read_font(self._page, index)
         return CharStyle(
             visible=mode not in (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
-            and not (known and fills and alpha.value == 0),
-            white=bool(known and fills and min(red.value, green.value, blue.value) >= 250),
-            size=abs(size) * math.hypot(matrix.c, matrix.d),
-            angle=math.degrees(math.atan2(turned * matrix.b, turned * matrix.a)),
+            and not (known and fills and alpha == 0),
+            white=bool(known and fills and min(red, green, blue) >= 250),
+            size=abs(size) * math.hypot(matrix[2], matrix[3]),
+            angle=math.degrees(math.atan2(turned * matrix[1], turned * matrix[0])),
             bold=font.bold,
             italic=font.italic,
             mono=font.mono,
             order=self._drawn.order.get(key, 1 << 30),
             font=number,
-            mark=mark_of(obj, self._drawn.outer.get(key, UNMARKED)) if self._marked and obj else UNMARKED,
+            mark=self._mark(index, key) if self._marked and key else UNMARKED,
         )
+
+    def _mark(self, index: int, key: int) -> int:
+        import pypdfium2.raw as pdfium
+
+        return mark_of(pdfium.FPDFText_GetTextObject(self._page, index), self._drawn.outer.get(key, UNMARKED))
 
 
 def _close_up(chars: Characters) -> None:
     """Take back the spaces that pdfium guesses before a full stop that touches what it ends, as behind an index."""
-    for at in [at for at, text in enumerate(chars.texts) if at and text in _CLOSING and chars.spaces[at]]:
+    for at in np.flatnonzero(chars.spaces == Space.GUESSED).tolist():
         gap = abs(chars.boxes[at, 0] - chars.boxes[at - 1, 2])
-        if chars.spaces[at] == Space.GUESSED and gap < _TOUCHING * chars.styles[at].size:
+        if at and chars.texts[at] in _CLOSING and gap < _TOUCHING * chars.style(at).size:
             chars.spaces[at] = Space.NONE
 
 
@@ -288,29 +292,24 @@ def _texts(
     placed: NDArray[np.bool_],
     shown: NDArray[np.bool_],
     signs: Callable[[int], Signs],
-) -> tuple[list[str | None], dict[int, int], int]:
-    """What each character stands for, None for nothing; the codes of those that the file gives no meaning, by their
-    place, those of fonts of signs apart from letters'; and how many have none but a code that may be their own.
+) -> tuple[list[str], NDArray[np.intp], dict[int, int], int]:
+    """What the characters stand for that stand for anything, and which these are; the codes of those that the file
+    gives no meaning, by their place, those of fonts of signs apart from letters'; and how many have none but a code
+    that may be their own.
 
     Nearly all are what their code says, and need no look.
     """
     plain = shown & placed & (errors != 1) & (codes > 0x20) & (codes < 0x110000)
     plain &= ~np.isin(codes, _SPECIAL) & ~((codes >= 0x7F) & (codes < 0xA0)) & ~((codes >= 0xD800) & (codes < 0xF900))
-    texts: list[str | None] = np.where(plain, codes, 0x20).astype(np.uint32).view("U1").tolist()
+    found: dict[int, str] = {}
     glyphs: dict[int, int] = {}
-    unmapped, high = 0, (-1, 0)
-    for index in np.flatnonzero(~plain).tolist():
-        texts[index] = None
-        code, error = int(codes[index]), int(errors[index])
-        if 0xD800 <= code < 0xDC00:
-            high = index, code
+    unmapped = 0
+    for index in np.flatnonzero(~plain & shown & placed).tolist():
+        code, error = _whole(codes, index), int(errors[index])
+        if code in _NOTHING or 0xD800 <= code < 0xDC00:
             continue
-        if not shown[index] or code in _NOTHING or not placed[index]:
-            continue
-        if 0xDC00 <= code < 0xE000 and high[0] == index - 1:
-            code = 0x10000 + ((high[1] - 0xD800) << 10) + (code - 0xDC00)
         if _PRIVATE[0] <= code < _PRIVATE[1] and (meant := sign(code, signs(index))):
-            texts[index] = meant
+            found[index] = meant
             continue
         text = chr(code) if 0x20 < code < 0xAD else _REPLACED.get(code) or _character(code)
         if error == 1 or code < 0x20 or 0x7F <= code < 0xA0 or text == UNKNOWN:
@@ -319,8 +318,20 @@ def _texts(
                 text = UNKNOWN
             else:
                 unmapped += error == 1
-        texts[index] = text
-    return texts, glyphs, unmapped
+        found[index] = text
+    kept = np.union1d(np.flatnonzero(plain), np.array(list(found), dtype=np.intp))
+    texts = np.where(plain, codes, 0x20)[kept].astype(np.uint32).view("U1").tolist()
+    for place, text in zip(np.searchsorted(kept, list(found)).tolist(), found.values(), strict=True):
+        texts[place] = text
+    return texts, kept, glyphs, unmapped
+
+
+def _whole(codes: NDArray[Any], index: int) -> int:
+    """A character's code; that of a pair of surrogates stands where its second half is."""
+    code, before = int(codes[index]), int(codes[index - 1]) if index else 0
+    if 0xDC00 <= code < 0xE000 and 0xD800 <= before < 0xDC00:
+        return 0x10000 + ((before - 0xD800) << 10) + (code - 0xDC00)
+    return code
 
 
 def _character(code: int) -> str:
@@ -348,40 +359,4 @@ def _read_font(textpage: Any, index: int) -> Font:
         mono=bool(flags.value & 1) or any(word in name.replace("monotype", "") for word in _TYPEWRITERS),
         drawn=not name,
         signs=signs_of(name),
-    )
-
-
-class _Calls(NamedTuple):
-    """Calls of pdfium that take plain numbers for handles and places, which ctypes hands over in a third of the time.
-
-    They are short, so that other threads can wait for them (PYFUNCTYPE) rather than be let in between any two.
-    """
-
-    count: Callable[[int], int]
-    box: Callable[[int, int, int], int]
-    ink: Callable[..., int]
-    code: Callable[[int, int], int]
-    error: Callable[[int, int], int]
-    generated: Callable[[int, int], int]
-    object: Callable[[int, int], int]
-
-
-@cache
-def _calls() -> _Calls:
-    import pypdfium2.raw as pdfium
-
-    pointer, number = ctypes.c_void_p, ctypes.c_int
-    per_char = ctypes.PYFUNCTYPE(number, pointer, number)
-
-    def plain(prototype: Any, function: Any) -> Any:
-        return prototype(address(function))
-
-    return _Calls(
-        count=plain(ctypes.PYFUNCTYPE(number, pointer), pdfium.FPDFText_CountChars),
-        box=plain(ctypes.PYFUNCTYPE(number, pointer, number, pointer), pdfium.FPDFText_GetLooseCharBox),
-        ink=plain(ctypes.PYFUNCTYPE(number, pointer, number, *[pointer] * 4), pdfium.FPDFText_GetCharBox),
-        code=plain(ctypes.PYFUNCTYPE(ctypes.c_uint, pointer, number), pdfium.FPDFText_GetUnicode),
-        error=plain(per_char, pdfium.FPDFText_HasUnicodeMapError),
-        generated=plain(per_char, pdfium.FPDFText_IsGenerated),
-        object=plain(ctypes.PYFUNCTYPE(ctypes.c_size_t, pointer, number), pdfium.FPDFText_GetTextObject),
     )

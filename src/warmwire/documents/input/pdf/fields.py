@@ -155,7 +155,7 @@ def _beside_label(chars: Characters, field: Field) -> Characters:
     else:
         return _insert(chars, len(chars), field.text, np.array([field.corners]), _plain(height))
     box = left, chars.boxes[label, 1], right, chars.boxes[label, 3]
-    found = _insert(chars, at, field.text, np.array([box]), chars.styles[label])
+    found = _insert(chars, at, field.text, np.array([box]), chars.style(label))
     if at == label:
         found.spaces[at + 1] = Space.REAL
     return found
@@ -164,7 +164,7 @@ def _beside_label(chars: Characters, field: Field) -> Characters:
 def _with_value(chars: Characters, at: int, field: Field) -> Characters:
     """The characters with a value in the middle of its field, in lines that fit it."""
     left, bottom, right, top = field.corners
-    usual = sorted(style.size for style in chars.styles)[len(chars) // 2] if len(chars) else _USUAL
+    usual = float(np.sort(chars.sizes)[len(chars) // 2]) if len(chars) else _USUAL
     size = max(1.0, min(usual, top - bottom))
     letters = max(_SHORTEST, int((right - left) / (_LETTER * size)))
     lines = [line for part in field.text.splitlines() for line in textwrap.wrap(part, letters)]
@@ -193,9 +193,8 @@ def _insert(chars: Characters, at: int, text: str, boxes: NDArray[np.float64], s
         chars,
         texts=[*chars.texts[:at], *(letter for letter, _ in kept), *chars.texts[at:]],
         boxes=np.insert(chars.boxes, at, np.array([box for _, box in kept]).reshape(-1, 4), axis=0),
-        styles=[*chars.styles[:at], *[style] * len(kept), *chars.styles[at:]],
         looks=looks,
         look_of=look_of,
-        spaces=[*chars.spaces[:at], *spaces, *chars.spaces[at:]],
+        spaces=np.insert(chars.spaces, at, spaces),
         glyphs={place + (len(kept) if place >= at else 0): glyph for place, glyph in chars.glyphs.items()},
     )

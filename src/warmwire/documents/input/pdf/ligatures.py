@@ -137,7 +137,7 @@ def _use(chars: Characters, at: int) -> _Use:
     while last < min(len(texts), at + _LONGEST) and spaces[last] == Space.NONE and _is_latin(texts[last]):
         last += 1
     left, _, right, _ = chars.boxes[at]
-    width = float(right - left) / max(chars.styles[at].size, 1.0)
+    width = float(right - left) / max(chars.style(at).size, 1.0)
     return _Use("".join(texts[first:at]), "".join(texts[at + 1 : last]), width)
 
 
@@ -155,8 +155,8 @@ def _widths(chars: Characters, font: int) -> dict[str, float]:
     found = dict(_WIDTHS)
     for letter in found:
         for at, text in enumerate(chars.texts):
-            if text == letter and chars.styles[at].font == font:
+            if text == letter and chars.style(at).font == font:
                 left, _, right, _ = chars.boxes[at]
-                found[letter] = float(right - left) / max(chars.styles[at].size, 1.0)
+                found[letter] = float(right - left) / max(chars.style(at).size, 1.0)
                 break
     return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf.chars import Characters, CharStyle, Space
 from warmwire.documents.input.pdf.frame import PdfFrame, turn_box
-from warmwire.documents.input.pdf.pieces import FEWEST_BELOW, TICK_BOXES, Piece, Place, pieces_of
+from warmwire.documents.input.pdf.pieces import FEWEST_BELOW, TICK_BOXES, Piece, pieces_of
 from warmwire.layout.page import Box, Line
 from warmwire.layout.runs import Run
 
@@ -45,8 +45,8 @@ class Letters:
 
     chars: Characters
     frame: PdfFrame
-    places: list[Place]
-    groups: dict[tuple[bool, int], list[int]]
+    places: NDArray[np.float64]
+    groups: dict[tuple[bool, int], NDArray[np.intp]]
 
     def lines(self, seen: bool) -> list[Line]:
         """The lines of what is seen, or of what is not."""
@@ -61,31 +61,33 @@ class Letters:
         """The lines of upright characters that are known to follow each other, and to be one text."""
         return [_line(piece, _box(piece), 0, self.chars) for piece in _in_order(self.chars, members, self.places)]
 
-    def lines_of(self, members: list[int]) -> list[Line]:
+    def lines_of(self, members: Sequence[int]) -> list[Line]:
         """The lines of some upright characters."""
-        return list(_read_group(self.chars, members, self.places, 0, self.frame))
+        return _read_group(self.chars, np.array(members, dtype=np.intp), self.places, 0, self.frame)
 
     def lines_without(self, used: set[int], *, seen: bool = True) -> list[Line]:
         """The lines of what is seen, or of what is not, without some characters."""
-        found: list[Line] = []
-        for (is_seen, slope), members in self.groups.items():
-            rest = [at for at in members if at not in used] if is_seen == seen else []
-            found += _read_group(self.chars, rest, self.places, slope, self.frame) if rest else []
-        return found
+        return [
+            line
+            for (is_seen, slope), members in self.groups.items()
+            if is_seen == seen
+            for line in _read_group(self.chars, members[~np.isin(members, list(used))], self.places, slope, self.frame)
+        ]
 
 
 def letters_of(chars: Characters, frame: PdfFrame, is_seen: Callable[[CharStyle, Box], bool]) -> Letters:
     """The characters that are on the page; text off it is neither seen nor hidden."""
     places, inside = _places(chars.boxes, frame)
-    groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
-    plain = Box(0.0, 0.0, 0.0, 0.0)
-    slopes = [_slope(style.angle, frame) for style in chars.looks]
-    seen_of = [None if style.white else is_seen(style, plain) for style in chars.looks]
-    for index, look in zip(inside, chars.look_of[inside].tolist(), strict=True):
-        seen = seen_of[look]
-        if seen is None:
-            seen = is_seen(chars.looks[look], Box(*places[index]))
-        groups[seen, slopes[look]].append(index)
+    looks = chars.look_of[inside]
+    seen = np.array([is_seen(style, Box(0.0, 0.0, 0.0, 0.0)) for style in chars.looks], dtype=np.bool_)[looks]
+    slopes = np.array([_slope(style.angle, frame) for style in chars.looks], dtype=np.intp)[looks]
+    for at in np.flatnonzero(np.array([style.white for style in chars.looks], dtype=np.bool_)[looks]).tolist():
+        seen[at] = is_seen(chars.looks[looks[at]], Box(*places[inside[at]].tolist()))  # by what lies under it
+    _, firsts, group_of = np.unique(2 * slopes + seen, return_index=True, return_inverse=True)
+    groups = {
+        (bool(seen[firsts[group]]), int(slopes[firsts[group]])): inside[group_of == group]
+        for group in np.argsort(firsts).tolist()
+    }
     return Letters(chars, frame, places, groups)
 
 
@@ -97,18 +99,15 @@ def forget_looks(lines: Iterable[Line]) -> None:
             line.size = line.box.height / _BOX
 
 
-def _places(boxes: NDArray[np.float64], frame: PdfFrame) -> tuple[list[Place], list[int]]:
-    """Boxes of user space in the frame, cut to the page, and the numbers of those that are on it."""
-    if not len(boxes):
-        return [], []
+def _places(boxes: NDArray[np.float64], frame: PdfFrame) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Boxes of user space as places in the frame, cut to the page, and the numbers of those that are on it."""
     width, height = frame.size
     x1, y1 = frame.point(boxes[:, 0], boxes[:, 1])
     x2, y2 = frame.point(boxes[:, 2], boxes[:, 3])
     left, right = np.maximum(np.minimum(x1, x2), 0.0), np.minimum(np.maximum(x1, x2), width)
     top, bottom = np.maximum(np.minimum(y1, y2), 0.0), np.minimum(np.maximum(y1, y2), height)
     inside = (left <= right) & (top <= bottom) & ((right > left) | (bottom > top))
-    places = zip(left.tolist(), top.tolist(), right.tolist(), bottom.tolist(), strict=True)
-    return list(places), np.flatnonzero(inside).tolist()
+    return np.stack([left, top, right, bottom], axis=1), np.flatnonzero(inside)
 
 
 def _slope(angle: float, frame: PdfFrame) -> int:
@@ -120,12 +119,13 @@ def _slope(angle: float, frame: PdfFrame) -> int:
 
 
 def _read_group(
-    chars: Characters, members: list[int], places: list[Place], slope: int, frame: PdfFrame
-) -> Iterable[Line]:
+    chars: Characters, members: NDArray[np.intp], places: NDArray[np.float64], slope: int, frame: PdfFrame
+) -> list[Line]:
     """The lines of the characters that share one angle."""
     width, height = frame.size
     if slope == 0:
-        return [replace(_line(p, _box(p), 0, chars), run=_run(p, places)) for p in _pieces(chars, members, places)]
+        sides = places[:, 0].tolist(), places[:, 2].tolist()
+        return [_line(p, _box(p), 0, chars, _run(p, *sides)) for p in _pieces(chars, members, places)]
     if slope % 90 == 0:
         turned = frame.turned(-slope)
         inner, _ = _places(chars.boxes, turned)
@@ -135,18 +135,19 @@ def _read_group(
     return [_line(p, _lean_back(_box(p), slope, width, height), slope, chars) for p in _pieces(chars, members, leaning)]
 
 
-def _leaning(chars: Characters, members: list[int], places: list[Place], slope: int) -> list[Place]:
+def _leaning(
+    chars: Characters, members: NDArray[np.intp], places: NDArray[np.float64], slope: int
+) -> NDArray[np.float64]:
     """Places on a page turned so that letters at `slope` stand upright.
 
     The box around a leaning letter is larger than the letter; its middle is known, and how large letters are.
     """
-    found = list(places)
     cos, sin = math.cos(math.radians(slope)), math.sin(math.radians(slope))
-    for index in members:
-        left, top, right, bottom = places[index]
-        x, y, size = (left + right) / 2, (top + bottom) / 2, max(chars.styles[index].size, 1.0)
-        along, down = x * cos + y * sin, y * cos - x * sin
-        found[index] = along - 0.25 * size, down - 0.5 * size, along + 0.25 * size, down + 0.5 * size
+    x, y = ((places[members, :2] + places[members, 2:]) / 2).T
+    size = np.maximum(chars.sizes[members], 1.0)
+    along, down = x * cos + y * sin, y * cos - x * sin
+    found = places.copy()
+    found[members] = np.stack([along - 0.25 * size, down - 0.5 * size, along + 0.25 * size, down + 0.5 * size], axis=1)
     return found
 
 
@@ -163,12 +164,12 @@ def _lean_back(box: Box, slope: int, width: float, height: float) -> Box:
     )  # fmt: skip
 
 
-def _pieces(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[Piece]:
+def _pieces(chars: Characters, members: NDArray[np.intp], places: NDArray[np.float64]) -> list[Piece]:
     """The whole lines of characters that stand upright in `places`."""
     return _join(pieces_of(chars, members, places))
 
 
-def _in_order(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[Piece]:
+def _in_order(chars: Characters, members: Sequence[int], places: NDArray[np.float64]) -> list[Piece]:
     """The same for characters whose order is known: pieces are joined to the one before or not at all."""
     joined: list[Piece] = []
     for piece in pieces_of(chars, members, places):
@@ -251,8 +252,9 @@ def _box(piece: Piece) -> Box:
     return Box(piece.left, piece.top, piece.right, piece.bottom)
 
 
-def _run(piece: Piece, places: Sequence[Place]) -> Run | None:
-    """Where the words of a line that is read from left to right stand; None for a single word."""
+def _run(piece: Piece, lefts: Sequence[float], rights: Sequence[float]) -> Run | None:
+    """Where the words of a line that is read from left to right stand, by the sides of the page's characters; None for
+    a single word."""
     width = piece.right - piece.left
     if piece.leftward or piece.downward or -1 not in piece.at or width <= 0:
         return None
@@ -260,19 +262,20 @@ def _run(piece: Piece, places: Sequence[Place]) -> Run | None:
     begin = 0
     for end in [number for number, at in enumerate(piece.at) if at < 0] + [len(piece.at)]:
         if end > begin:
-            first, last = places[piece.at[begin]], places[piece.at[end - 1]]
-            start, stop = min(first[0], last[0]), max(first[2], last[2])
+            first, last = piece.at[begin], piece.at[end - 1]
+            start, stop = min(lefts[first], lefts[last]), max(rights[first], rights[last])
             spans.append(((start - piece.left) / width, (stop - piece.left) / width))
         begin = end + 1
     across = (0.0, piece.bottom - piece.top)
     return Run("".join(piece.chars), (piece.left, piece.top), (width, 0.0), across, tuple(spans))
 
 
-def _line(piece: Piece, box: Box, slope: int, chars: Characters) -> Line:
+def _line(piece: Piece, box: Box, slope: int, chars: Characters, run: Run | None = None) -> Line:
     letters = 0
     sizes: dict[float, int] = defaultdict(int)
     bold = italic = mono = 0
-    for style, count in Counter(chars.styles[at] for at in piece.at if at >= 0).items():
+    for look, count in Counter(chars.look_of[[at for at in piece.at if at >= 0]].tolist()).items():
+        style = chars.looks[look]
         letters += count
         sizes[style.size] += count
         bold += count * style.bold
@@ -286,6 +289,7 @@ def _line(piece: Piece, box: Box, slope: int, chars: Characters) -> Line:
         italic=2 * italic > letters,
         mono=mono > _TYPED * letters,
         angle=float(slope),
+        run=run,
     )
 
 
@@ -293,7 +297,9 @@ def _size(sizes: Mapping[float, int], piece: Piece, chars: Characters) -> float:
     """The size that most letters of a line have; small capitals count as the letters beside them, whose text they are:
     a line that names an ACT in such capitals is set no smaller than those around it."""
     most = max(sizes, key=lambda size: (sizes[size], size))
-    letters = [(chars.styles[at].size, char) for char, at in zip(piece.chars, piece.at, strict=True) if at >= 0]
+    if len(sizes) == 1:
+        return most
+    letters = [(chars.style(at).size, char) for char, at in zip(piece.chars, piece.at, strict=True) if at >= 0]
     full = max((size for size, char in letters if char.isalpha()), default=most)
     small = "".join(char for size, char in letters if size == most)
     return full if small.isupper() and most >= _SMALL_CAPITALS * full else most

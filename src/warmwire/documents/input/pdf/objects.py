@@ -9,6 +9,8 @@ import ctypes
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -259,10 +261,11 @@ def _islands(grid: NDArray[np.bool_]) -> Iterator[tuple[tuple[int, int], tuple[i
             area = joined[area]
         return area
 
-    for row in np.flatnonzero(grid.any(axis=1)).tolist():
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], grid[row], [False])).astype(np.int8)))
+    rows, edges = np.nonzero(np.diff(np.pad(grid, ((0, 0), (1, 1))), axis=1))
+    pairs = zip(rows[::2].tolist(), edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    for row, ends in groupby(pairs, key=itemgetter(0)):
         runs: list[tuple[int, int, int]] = []
-        for start, end in edges.reshape(-1, 2).tolist():
+        for _, start, end in ends:
             area = len(areas)
             areas.append([row, row, start, end - 1])
             for other_start, other_end, other in above:

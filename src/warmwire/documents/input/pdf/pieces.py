@@ -9,10 +9,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warmwire.documents.input.pdf.chars import Characters, CharStyle, Space
 
@@ -62,7 +62,7 @@ class Piece:
         """Add the characters of a run after its first."""
         self.chars += run.chars
         self.at += run.at
-        self.last = run.last
+        self.last = run.places[-1]
         self.cover(run.around)
 
     def cover(self, place: Place) -> None:
@@ -77,17 +77,17 @@ class Piece:
             self.bottom = bottom
 
 
-def pieces_of(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> list[Piece]:
-    """Pieces of lines, as far as characters follow each other in the file."""
+def pieces_of(chars: Characters, members: Sequence[int] | NDArray[np.intp], places: NDArray[np.float64]) -> list[Piece]:
+    """Pieces of lines, as far as characters follow each other in the file; `places` has one for each of the page."""
     pieces: list[Piece] = []
     piece: Piece | None = None
-    for run in letter_runs(chars, members, places):
-        for number, index in enumerate(run.members):
-            if number and piece is not None and not (piece.leftward or piece.downward):
+    for run in letter_runs(chars, np.asarray(members, dtype=np.intp), places):
+        for number, (index, place) in enumerate(zip(run.members, run.places, strict=True)):
+            if number == 1 and piece is not None and not (piece.leftward or piece.downward):
                 piece.add_all(run)
                 break
-            text, style, space, place = chars.texts[index], chars.styles[index], chars.spaces[index], places[index]
-            leftward = text >= "\u0590" and _runs_left(text)
+            text, style, space = chars.texts[index], chars.style(index), chars.spaces[index]
+            leftward = _runs_left(text)
             if piece is not None and text not in TICK_BOXES and _follows(piece, place, style, space, leftward):
                 if piece.downward and len(piece.chars) < FEWEST_BELOW:  # the second line's second letter
                     piece = _split_last(piece, pieces)
@@ -104,53 +104,61 @@ def pieces_of(chars: Characters, members: Sequence[int], places: Sequence[Place]
 
 @dataclass(slots=True)
 class LetterRun:
-    """Characters of which each plainly follows the one before: `chars` and `at` are those after the first, with the
-    spaces before them, as a piece has them; `around` is the box around them, `last` the last one's."""
+    """Characters, and their places, of which each plainly follows the one before: `chars` and `at` are those after the
+    first, with the spaces before them, as a piece has them; `around` is the box around all."""
 
     members: list[int]
+    places: list[Place]
     chars: list[str]
     at: list[int]
     around: Place
-    last: Place
 
 
-def letter_runs(chars: Characters, members: Sequence[int], places: Sequence[Place]) -> Iterator[LetterRun]:
+def letter_runs(chars: Characters, members: NDArray[np.intp], places: NDArray[np.float64]) -> Iterator[LetterRun]:
     """The characters cut where it has to be asked whether they follow: a line of text is one run, or a few.
 
     What is found here is a part of what `_follows` says, for whole pages at once.
     """
-    if len(members) < _WORTHWHILE:
-        yield from (LetterRun([index], [], [], places[index], places[index]) for index in members)
+    sides = left, top, right, bottom = places[members].T
+    standing = list(zip(*sides.tolist(), strict=True))
+    indices = members.tolist()
+    if len(indices) < _WORTHWHILE:
+        for index, place in zip(indices, standing, strict=True):
+            yield LetterRun([index], [place], [], [], place)
         return
-    which = np.asarray(members)
-    sides = chain.from_iterable(map(places.__getitem__, members))
-    left, top, right, bottom = np.fromiter(sides, dtype=np.float64, count=4 * len(which)).reshape(-1, 4).T
-    sizes = np.maximum(np.array([chars.styles[index].size for index in members]), 1.0)
-    spaces = np.array([chars.spaces[index] for index in members])
-    texts = [chars.texts[index] for index in members]
-    boxes, plain = np.zeros(len(texts), dtype=np.bool_), np.ones(len(texts), dtype=np.bool_)
-    for place, text in [(place, text) for place, text in enumerate(texts) if text >= "\u0590"]:
-        boxes[place] = plain[place] = text in TICK_BOXES
-    gap = left[1:] - right[:-1]
-    least = np.minimum(bottom - top, 1e9)
-    shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
-    follows = (gap < _BARE_GAP * sizes[1:]) & (gap > -_OVERLAP * sizes[1:]) & (left[1:] >= left[:-1])
-    follows &= (shared >= 0.4 * np.minimum(least[1:], least[:-1])) & plain[1:] & plain[:-1] & ~boxes[1:]
+    texts = [chars.texts[index] for index in indices]
+    follows = _plainly_follow(left, top, right, bottom, np.maximum(chars.sizes[members], 1.0))
+    if odd := {text for text in set(texts) if text in TICK_BOXES or _runs_left(text)}:
+        plain = np.array([text not in odd for text in texts])
+        follows &= plain[1:] & plain[:-1]
     begins = np.flatnonzero(np.concatenate(([True], ~follows)))
     around = zip(
         np.minimum.reduceat(left, begins).tolist(), np.minimum.reduceat(top, begins).tolist(),
         np.maximum.reduceat(right, begins).tolist(), np.maximum.reduceat(bottom, begins).tolist(), strict=True,
     )  # fmt: skip
-    slots = np.arange(len(which)) + np.cumsum(spaces > 0)
+    slots = np.arange(len(texts)) + np.cumsum(chars.spaces[members] > 0)
     spread, at = np.full(slots[-1] + 1, " ", dtype=object), np.full(slots[-1] + 1, -1)
-    spread[slots], at[slots] = texts, which
+    spread[slots], at[slots] = texts, members
     letters, numbers = spread.tolist(), at.tolist()
-    ends = [*begins[1:].tolist(), len(which)]
-    for begin, end, box in zip(begins.tolist(), ends, around, strict=True):
-        first, stop = int(slots[begin]) + 1, int(slots[end - 1]) + 1
-        yield LetterRun(
-            list(members[begin:end]), letters[first:stop], numbers[first:stop], box, places[members[end - 1]]
-        )
+    ends = [*begins[1:].tolist(), len(texts)]
+    firsts, stops = (slots[begins] + 1).tolist(), (slots[np.array(ends) - 1] + 1).tolist()
+    for begin, end, first, stop, box in zip(begins.tolist(), ends, firsts, stops, around, strict=True):
+        yield LetterRun(indices[begin:end], standing[begin:end], letters[first:stop], numbers[first:stop], box)
+
+
+def _plainly_follow(
+    left: NDArray[np.float64],
+    top: NDArray[np.float64],
+    right: NDArray[np.float64],
+    bottom: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Which characters after the first stand on the baseline of the one before and close to its right."""
+    gap, heights = left[1:] - right[:-1], bottom - top
+    shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
+    follows = (gap < _BARE_GAP * sizes[1:]) & (gap > -_OVERLAP * sizes[1:]) & (left[1:] >= left[:-1])
+    found: NDArray[np.bool_] = follows & (shared >= 0.4 * np.minimum(heights[1:], heights[:-1]))
+    return found
 
 
 def _follows(piece: Piece, place: Place, style: CharStyle, space: int, leftward: bool) -> bool:
@@ -200,4 +208,4 @@ def _split_last(piece: Piece, pieces: list[Piece]) -> Piece:
 
 
 def _runs_left(text: str) -> bool:
-    return unicodedata.bidirectional(text[0]) in ("R", "AL")
+    return text >= "\u0590" and unicodedata.bidirectional(text[0]) in ("R", "AL")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
+
+import numpy as np
 
 from warmwire.documents.input.pdf.chars import Characters
 from warmwire.documents.input.pdf.frame import PdfFrame
@@ -51,9 +53,7 @@ _FLOATING: Final = (Role.NOTE, Role.FIGURE)
 
 def named_headings(tree: Node, chars: Characters) -> list[tuple[int, str]]:
     """Level and text of the headings that a tree names; none where it calls most of the page a heading."""
-    places: dict[int, list[int]] = defaultdict(list)
-    for at, style in enumerate(chars.styles):
-        places[style.mark].append(at)
+    places = _by_mark(chars, range(len(chars)))
     found = []
     waiting: list[Node | int | None] = [tree]
     while waiting:
@@ -71,6 +71,15 @@ def named_headings(tree: Node, chars: Characters) -> list[tuple[int, str]]:
     return [(level, text) for level, text in found if 0 < len(text) <= LONGEST]
 
 
+def _by_mark(chars: Characters, members: Iterable[int]) -> dict[int, list[int]]:
+    """Some characters by the marked content they belong to."""
+    look_of = chars.look_of.tolist()
+    found: dict[int, list[int]] = defaultdict(list)
+    for at in members:
+        found[chars.looks[look_of[at]].mark].append(at)
+    return found
+
+
 def told_page(tree: Node, letters: Letters, drawn: Drawn, *, seen: bool = True) -> ToldPage:
     """A page as its tree has it: what is seen of it, or the text that lies unseen over a scan."""
     return _Teller(letters, drawn, seen).tell(tree)
@@ -82,9 +91,7 @@ class _Teller:
     def __init__(self, letters: Letters, drawn: Drawn, seen: bool) -> None:
         self._letters = letters
         self._seen = seen
-        self._content: dict[int, list[int]] = defaultdict(list)
-        for at in letters.groups.get((seen, 0), ()):
-            self._content[letters.chars.styles[at].mark].append(at)
+        self._content = _by_mark(letters.chars, letters.groups.get((seen, 0), np.zeros(0, dtype=np.intp)).tolist())
         self._images: dict[int, list[Box]] = defaultdict(list)
         for mark, box in zip(drawn.marks, drawn.images, strict=True):
             self._images[mark].append(box)

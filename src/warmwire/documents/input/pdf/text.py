@@ -121,6 +121,8 @@ def _turn(chars: Characters, frame: PdfFrame) -> int:
     visible = np.array([style.visible for style in chars.looks])[chars.look_of]
     seen = visible if visible.any() else ~visible
     quarter, size = quarters[chars.look_of][seen], sizes[chars.look_of][seen]
+    if (quarter == quarter[0]).all():
+        return int(quarter[0])
     middles = chars.boxes[seen, :2] + chars.boxes[seen, 2:]
     across = np.round(np.where((quarter + frame.rotation) % 180 == 0, middles[:, 1], middles[:, 0]) / size)
     letters = Counter(quarter.tolist())

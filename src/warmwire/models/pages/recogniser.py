@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +42,8 @@ class Recogniser:
     ) -> None:
         known = ["", *characters.read_text("utf-8").split("\n")[:-1], " "]
         some = [i for i, char in enumerate(known) if not char or ord(char[0]) <= WIDE]
-        first, second = parted(model.read_bytes(), some)
+        with model.open("rb") as file:
+            first, second = parted(memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)), some)
         self._first, self._last_layer = Session(first, 1), Session(second, 1)
         self._decoder = Decoder(known, some, **spaces)
         self._threads = threads

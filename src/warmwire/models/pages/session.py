@@ -11,7 +11,7 @@ not stay with a worker for good.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -57,25 +57,27 @@ def model_path(package: str, *parts: str) -> Path:
 
 
 @contextmanager
-def _path_of(model: Path | bytes) -> Iterator[str]:
+def _path_of(model: Path | Sequence[bytes | memoryview]) -> Iterator[str]:
     """The path of a model, of one in memory for as long as it is needed: the runtime would keep its bytes for good."""
     if isinstance(model, Path):
         yield str(model)
     elif hasattr(os, "memfd_create"):
-        with open(os.memfd_create("model", os.MFD_CLOEXEC), "wb", buffering=0) as file:
-            file.write(model)
+        with open(os.memfd_create("model", os.MFD_CLOEXEC), "wb") as file:
+            file.writelines(model)
+            file.flush()
             yield f"/proc/self/fd/{file.fileno()}"
     else:
-        with NamedTemporaryFile(buffering=0) as file:
-            file.write(model)
+        with NamedTemporaryFile() as file:
+            file.writelines(model)
+            file.flush()
             yield file.name
 
 
 class Session:
-    """One model, given by its path or its bytes. `threads` is how many it computes on; runs of one session do not share
-    anything that changes."""
+    """One model, given by its path or its bytes in pieces. `threads` is how many it computes on; runs of one session do
+    not share anything that changes."""
 
-    def __init__(self, model: Path | bytes, threads: int) -> None:
+    def __init__(self, model: Path | Sequence[bytes | memoryview], threads: int) -> None:
         import onnxruntime
 
         _store()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from warmwire.errors import WarmwireError
+from warmwire.host.daemon import PrivateHost
 from warmwire.system.private import PrivateDirectory, private_directory
 from warmwire.transport.paths import Surface, check_path, surface_addr
 
@@ -58,3 +59,30 @@ def test_what_killed_owners_leave_behind_goes_with_the_next_one(
     kept = {"elsewhere", "warmwire-link", "warmwire-file", "warmwire-without"}
     assert set(os.listdir(tmp_path)) == kept
     assert os.listdir(tmp_path / "elsewhere") == ["owner"]
+
+
+def test_a_signal_while_it_is_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(base: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("warmwire.system.private._remove_abandoned", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PrivateDirectory()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_while_a_private_host_ends_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    host = PrivateHost("echo", threads=1)
+    host.wait()
+    join = host._thread.join
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(host._thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        host.close()
+    join()
+    assert not list(tmp_path.iterdir())

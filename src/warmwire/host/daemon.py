@@ -129,8 +129,12 @@ class PrivateHost(Closing):
                 pass
 
         self._thread = threading.Thread(target=self._run, args=(main,), name="warmwire-host", daemon=True)
-        self._thread.start()
-        self._started.wait()
+        try:
+            self._thread.start()
+            self._started.wait()
+        except BaseException:  # a signal
+            self.close()
+            raise
 
     def wait(self) -> str:
         """Wait until the model is loaded; returns the address. Raises what loading raised."""
@@ -138,10 +142,13 @@ class PrivateHost(Closing):
 
     def close(self) -> None:
         """Stop the workers and remove the socket. May be called twice."""
-        if self._thread.is_alive():
-            self._stop()
-            self._thread.join()
-        self._directory.close()
+        try:
+            if self._thread.is_alive():
+                self._started.wait()
+                self._stop()
+                self._thread.join()
+        finally:  # a signal may end the waiting
+            self._directory.close()
 
     def _run(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:

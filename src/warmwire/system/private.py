@@ -41,12 +41,15 @@ class PrivateDirectory(Closing):
 
     def __init__(self) -> None:
         self.path = private_directory()
+        self._lock = -1
         try:
             self._lock = _claim(self.path)
-        except OSError as error:
-            os.rmdir(self.path)
-            raise _no_room(error) from None
-        _remove_abandoned(os.path.dirname(self.path))
+            _remove_abandoned(os.path.dirname(self.path))
+        except BaseException as error:  # a signal as well
+            self.close()
+            if isinstance(error, OSError):
+                raise _no_room(error) from None
+            raise
 
     def close(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

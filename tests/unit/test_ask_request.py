@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -74,9 +75,11 @@ def test_a_document_is_no_picture_and_ocr_is_named(tmp_path: Path) -> None:
 
 
 def test_a_tiff_shows_its_page_and_not_the_preview_before_it(tmp_path: Path) -> None:
-    with TiffImagePlugin.AppendingTiffWriter(str(tmp_path / "x.tif"), new=True) as file:
+    data = io.BytesIO()  # the writer is closed twice, which a file would not bear
+    with TiffImagePlugin.AppendingTiffWriter(data, new=True) as file:
         for kind, size in ((1, (2, 1)), (0, (3, 2))):
             Pil.new("L", size).save(file, "TIFF", tiffinfo={254: kind})
             file.newFrame()
+    (tmp_path / "x.tif").write_bytes(data.getvalue())
     (shown,) = ask_request("x", {"images": [tmp_path / "x.tif"]}).attachments
     assert (shown.width, shown.height) == (3, 2)

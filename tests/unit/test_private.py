@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -36,53 +38,54 @@ def test_where_there_is_no_room_it_says_what_to_do(monkeypatch: pytest.MonkeyPat
         private_directory()
 
 
-def test_what_killed_owners_leave_behind_goes_with_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+@pytest.fixture
+def base(directory: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The place of temporary folders, for this test alone."""
+    monkeypatch.setattr(tempfile, "tempdir", directory)
+    return Path(directory)
+
+
+def test_what_killed_owners_leave_behind_goes_with_the_next_one(base: Path) -> None:
     script = (
         "import os; from warmwire.system.private import PrivateDirectory;"
         " os.mkdir(PrivateDirectory().path + '/more'); os.kill(os.getpid(), 9)"
     )
-    subprocess.run([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(tmp_path)})
-    [abandoned] = tmp_path.iterdir()
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "owner").touch()
-    (tmp_path / "warmwire-link").symlink_to("elsewhere")
-    (tmp_path / "warmwire-file").touch()
-    (tmp_path / "warmwire-without").mkdir()
+    subprocess.run([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(base)})
+    [abandoned] = base.iterdir()
+    (base / "elsewhere").mkdir()
+    (base / "elsewhere" / "owner").touch()
+    (base / "warmwire-link").symlink_to("elsewhere")
+    (base / "warmwire-file").touch()
+    (base / "warmwire-without").mkdir()
     with PrivateDirectory() as alive:
         assert not abandoned.exists()
         with PrivateDirectory() as other:
             assert os.listdir(alive.path) == os.listdir(other.path) == ["owner"]
         assert not os.path.exists(other.path)
     kept = {"elsewhere", "warmwire-link", "warmwire-file", "warmwire-without"}
-    assert set(os.listdir(tmp_path)) == kept
-    assert os.listdir(tmp_path / "elsewhere") == ["owner"]
+    assert set(os.listdir(base)) == kept
+    assert os.listdir(base / "elsewhere") == ["owner"]
 
 
-def test_a_signal_while_it_is_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(base: str) -> None:
-        raise KeyboardInterrupt
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("warmwire.system.private._remove_abandoned", interrupted)
+
+def test_a_signal_while_it_is_made_leaves_nothing(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fcntl, "flock", interrupted)
     with pytest.raises(KeyboardInterrupt):
         PrivateDirectory()
-    assert not list(tmp_path.iterdir())
+    assert not list(base.iterdir())
 
 
-def test_a_signal_while_a_private_host_ends_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_a_signal_while_a_private_host_ends_leaves_nothing(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = set(threading.enumerate())
     host = PrivateHost("echo", threads=1)
     host.wait()
-    join = host._thread.join
-
-    def interrupted() -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(host._thread, "join", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        host.close()
-    join()
-    assert not list(tmp_path.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "join", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            host.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+    assert not list(base.iterdir())

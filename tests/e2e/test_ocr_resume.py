@@ -25,7 +25,7 @@ from tests.openai_server import Exchange, FakeServer, chunk, fake_server
 from tests.support import COMMAND, PATIENCE, eventually
 
 PAGES = 40
-KILLS = 12
+KILLS = 8
 JOBS = 2
 
 

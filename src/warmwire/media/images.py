@@ -1,16 +1,21 @@
-"""Images as attachments: interleaved RGB rows without padding, and arrays over the very same bytes."""
+"""Images as attachments: interleaved RGB rows without padding, and arrays over the very same bytes.
+
+Every host, worker and client knows of images, and few are ever shown one: numpy, which takes as long to load as all the
+rest of a host, is loaded with the first.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from warmwire.errors import InvalidRequestError
 from warmwire.wire.generation.messages import MAX_FRAME, MAX_IMAGE_AXIS, Attachment
 
-Image = NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Image: TypeAlias = "NDArray[np.uint8]"
 """Pixels: shape (height, width, 3), uint8, RGB."""
 
 MAX_PIXELS: Final = MAX_FRAME // 3
@@ -23,6 +28,8 @@ def image_attachment(id: str, image: Any) -> Attachment:
     Alpha is dropped and grey is repeated. The bytes are the array's own where it is contiguous RGB, else one copy.
     Raises InvalidRequestError for what `decode_image` would refuse.
     """
+    import numpy as np
+
     if hasattr(image, "convert"):
         image = image.convert("RGB")
     pixels = np.asarray(image)
@@ -45,6 +52,8 @@ def decode_image(attachment: Attachment) -> Image:
 
     Raises InvalidRequestError where the bytes are not exactly width x height x 3: read on, they would be a skewed page.
     """
+    import numpy as np
+
     if attachment.kind != "image":
         raise InvalidRequestError(f"attachment {attachment.id!r} is {attachment.kind}, not an image")
     width, height = attachment.width or 0, attachment.height or 0

@@ -12,9 +12,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final, Protocol
-
-import numpy as np
 
 from warmwire.errors import CancelledError, InternalError
 from warmwire.models.interface import Capabilities, Finish, Model
@@ -95,6 +94,9 @@ class ThreadRunner:
         self.workers = workers
         self._turns = asyncio.Semaphore(workers)
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="warmwire-model")
+        import numpy as np  # not by hosts whose models are in other processes
+
+        self._empty = partial(np.empty, dtype=np.uint8)
 
     @property
     def name(self) -> str:
@@ -108,7 +110,7 @@ class ThreadRunner:
         """The model came loaded."""
 
     def allocate(self, size: int) -> Any:
-        return np.empty(size, np.uint8)  # on huge pages where the system has them: far fewer faults than a bytearray
+        return self._empty(size)  # on huge pages where the system has them: far fewer faults than a bytearray
 
     def free(self, request: AnyRequest) -> None:
         """Nothing to do: the handler may keep the pixels it was given."""

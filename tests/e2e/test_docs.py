@@ -79,7 +79,9 @@ def pictures(desk: Path) -> None:
 
 def script(page: str, desk: Path) -> str:
     """The blocks of a page as one script; it says which of them failed."""
-    lines = ["set -eu -o pipefail", "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT", "still=''"]
+    # A program begun just now may still be the shell, which forgets the signal: so it is sent until it is heard.
+    end = "for pid in $(jobs -p); do while kill $pid 2>/dev/null; do sleep 0.2; done; done; wait"
+    lines = ["set -eu -o pipefail", f"trap '{end}' EXIT", "still=''"]
     for number, block in enumerate(blocks(page), 1):
         code = block.code.replace("/tmp/warm", str(desk / "ww"))
         lines.append(f"echo '== block {number}'")

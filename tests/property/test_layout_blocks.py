@@ -80,12 +80,15 @@ def _column(text: Callable[[int], str], count: int) -> list[Line]:
     ],
 )
 def test_long_columns_take_time_in_proportion(text: Callable[[int], str]) -> None:
-    times = []
-    for count in (500, 4000):
+    """Eight times the lines would take 64 times as long if every line were set against every other."""
+
+    def seconds(count: int) -> float:
         lines = _column(text, count)
         start = time.process_time()
         parts = paragraphs(lines, 10.0)
         blocks(parts, 900, 10.0, (), Vocabulary.of(line.text for line in lines))
         find_markers(lines, 10.0)
-        times.append(time.process_time() - start)
-    assert times[1] < 20 * times[0] + 0.2
+        return time.process_time() - start
+
+    few = min(seconds(500) for _ in range(3))
+    assert any(seconds(4000) < 20 * few + 0.2 for _ in range(3))

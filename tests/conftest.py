@@ -33,6 +33,15 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 @pytest.fixture
+def no_collector() -> Iterator[None]:
+    """What only the cyclic collector would give back counts as kept."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture
 def directory() -> Iterator[str]:
     """A directory whose paths fit a socket address, which pytest's own often do not."""
     path = tempfile.mkdtemp(prefix="ww-", dir="/tmp")

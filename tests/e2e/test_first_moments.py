@@ -14,6 +14,12 @@ from tests.reader_support import Reader, listening
 from tests.support import COMMAND, PATIENCE, Peer, Script, Start
 
 
+def loading(code: str, folder: Path) -> dict[str, str]:
+    """Variables with which the command runs some code where it would load a library."""
+    (folder / "typer.py").write_text(code)
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
 @pytest.mark.parametrize(
     ("verb", "number", "expected"),
     [
@@ -29,11 +35,9 @@ def test_a_signal_while_the_command_itself_is_loaded(tmp_path: Path, verb: str, 
     """The statuses are those of later on. A module that is read from a pipe makes the first moment last."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    (tmp_path / "typer.py").write_text(f"open({str(pipe)!r}).read()\n")
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
         [*COMMAND, verb, "echo", str(tmp_path / "s")],
-        env=os.environ | {"PYTHONPATH": path},
+        env=loading(f"open({str(pipe)!r}).read()", tmp_path),
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -61,10 +65,8 @@ threading.Event().wait()
     ],
 )
 def test_a_signal_where_python_drops_exceptions(tmp_path: Path, verb: str, number: int, expected: int) -> None:
-    (tmp_path / "typer.py").write_text(DROPS)
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [*COMMAND, verb, str(int(number))]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, timeout=PATIENCE, capture_output=True)
+    done = subprocess.run(command, env=loading(DROPS, tmp_path), timeout=PATIENCE, capture_output=True)
     assert (done.returncode, done.stderr) == (expected, b"")
 
 

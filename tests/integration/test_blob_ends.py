@@ -4,9 +4,8 @@ neither, and with Python's cyclic collector off."""
 from __future__ import annotations
 
 import errno
-import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,17 +27,12 @@ from tests.support import (
 )
 from warmwire.host.workers.pool import PoolLimits, PoolView, WorkerPool
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at descriptors in /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at descriptors in /proc"),
+    pytest.mark.usefixtures("no_collector"),
+]
 
 LARGE = 200 << 10
-
-
-@pytest.fixture(autouse=True)
-def _no_collector() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import gc
 import re
 import socket
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
@@ -40,16 +40,10 @@ from warmwire.wire.generation.request import RequestReader
 from warmwire.wire.lines import LineReader
 from warmwire.wire.tasks import TaskReader
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory in /proc")
-
-
-@pytest.fixture(autouse=True)
-def _no_collector() -> Iterator[None]:
-    """What only the cyclic collector would give back counts as kept."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory in /proc"),
+    pytest.mark.usefixtures("no_collector"),
+]
 
 
 def say_hello(request: Any, emit: Callable[[OutBlock], None], cancelled: Any) -> None:
